@@ -10,6 +10,7 @@ import functools
 import operator
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 SEED = re.compile(r", seed \d+$")  # behind the name of a run
@@ -32,8 +33,16 @@ OPERATORS: dict[type, Callable] = {
     ast.LShift: operator.lshift,
 }  # fmt: skip
 NO_VALUE = (LookupError, TypeError, ValueError, ArithmeticError)
+Found = Any  # what a literal is: a number, a text, or a tuple, a list or a table of such
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 Bindings = dict[str, list[ast.expr]]
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A part of a tuple or a table that is not a literal: it only counts."""
+
+    code: str
 
 
 class Code:
@@ -57,7 +66,7 @@ class Code:
         """The classes and functions."""
         return {n.name: n for n in ast.walk(self.tree) if isinstance(n, Definition)}
 
-    def lookup(self, name: str) -> Any:
+    def lookup(self, name: str) -> Found:
         """Return the one literal that a name is bound to."""
         if name not in self.bindings and self.outer:
             return self.outer.lookup(name)
@@ -74,7 +83,7 @@ class Code:
             raise LookupError(f"{name} is {expressions}, and not a literal")
         return _one(values, f"{name} =", "write a call, such as train(lr=_)")
 
-    def pattern(self, tree: ast.AST, number: int | None = None) -> Any:
+    def pattern(self, tree: ast.AST, number: int | None = None) -> Found:
         """Return the literal at `_`, where the rest of the code is like `tree`; of several one."""
         all_holes: list[ast.expr] = []
         for node in ast.walk(self.tree):
@@ -89,7 +98,7 @@ class Code:
             return values[number]
         return _one(values, f"{HOLE} of {ast.unparse(tree)} is", "write more of it")
 
-    def evaluate(self, node: ast.expr) -> Any:
+    def evaluate(self, node: ast.AST) -> Found:
         """Return the value of an expression of literals and names; else a LookupError."""
         match node:
             case ast.Constant(value=value) if value is not ...:
@@ -123,27 +132,28 @@ class Code:
                 if isinstance(func, ast.Attribute) and func.attr in METHODS:
                     return METHODS[func.attr](self.evaluate(func.value), *map(self.evaluate, args))
                 if name in FUNCTIONS:
-                    given = {k.arg: self.evaluate(k.value) for k in keywords if name == "dict"}
+                    given = {
+                        k.arg: self.evaluate(k.value) for k in keywords if k.arg and name == "dict"
+                    }
                     return FUNCTIONS[name](*map(self.evaluate, args), **given)
         raise LookupError(f"{ast.unparse(node)} is not a literal")
 
-    def _item(self, node: ast.expr) -> Any:
-        """Return a part of a tuple or dict; one that is not a literal only counts."""
+    def _item(self, node: ast.expr) -> Found:
         try:
             return self.evaluate(node)
         except NO_VALUE:
-            return ast.unparse(node)
+            return Unread(ast.unparse(node))
 
 
 class Record(Code):
     """A file of JSON: its names are its keys."""
 
-    def __init__(self, name: str, content: dict[str, Any]) -> None:
+    def __init__(self, name: str, content: dict[str, Found]) -> None:
         """Hold what the file has."""
         super().__init__(name, ast.Module([], []), True)
         self.content = content
 
-    def lookup(self, name: str) -> Any:
+    def lookup(self, name: str) -> Found:
         """Return what the file has under a key."""
         return _key(self.content, name)
 
@@ -172,9 +182,9 @@ def _bound(tree: ast.AST, whole: bool) -> Iterator[tuple[str, ast.expr]]:
                 yield from zip(
                     [one.arg for one in plain[len(plain) - len(node.defaults) :]], node.defaults
                 )
-                for one, given in zip(node.kwonlyargs, node.kw_defaults):
-                    if given is not None:
-                        yield one.arg, given
+                for one, default in zip(node.kwonlyargs, node.kw_defaults):
+                    if default is not None:
+                        yield one.arg, default
 
 
 def _unpacked(target: ast.expr, given: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -190,22 +200,22 @@ def _unpacked(target: ast.expr, given: ast.expr) -> Iterator[tuple[str, ast.expr
 
 def _looped(target: ast.expr, given: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Yield the names of a loop, each with all that it runs over."""
+    columns: list[list[ast.expr]] = []
     match given:
         case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys, values=values), attr="items")):
-            columns = [keys, values]
-        case ast.Tuple(elts=rows) | ast.List(elts=rows) if isinstance(target, ast.Tuple):
-            columns = [*zip(*(row.elts for row in rows if isinstance(row, ast.Tuple)))]
-        case _:
-            columns = []
+            columns = [[key for key in keys if key is not None], values]
+        case ast.Tuple(elts=rows) | ast.List(elts=rows):
+            inside = [row.elts for row in rows if isinstance(row, ast.Tuple)]
+            columns = [list(column) for column in zip(*inside)]
     if isinstance(target, ast.Name):
         yield target.id, given
     elif isinstance(target, ast.Tuple):
         for part, column in zip(target.elts, columns):
             if isinstance(part, ast.Name):
-                yield part.id, ast.Tuple([*column], ast.Load())
+                yield part.id, ast.Tuple(column, ast.Load())
 
 
-def _literals(scope: Code, expressions: list[ast.expr]) -> Iterator[Any]:
+def _literals(scope: Code, expressions: list[ast.expr]) -> Iterator[Found]:
     for expression in expressions:
         try:
             yield scope.evaluate(expression)
@@ -213,7 +223,7 @@ def _literals(scope: Code, expressions: list[ast.expr]) -> Iterator[Any]:
             continue
 
 
-def _alike(pattern: Any, node: Any, holes: list[ast.expr]) -> bool:
+def _alike(pattern: Found, node: Found, holes: list[ast.expr]) -> bool:
     """Return whether a part of the code is like the pattern; note what is at its `_`."""
     if isinstance(pattern, ast.Name) and pattern.id == HOLE:
         holes.append(node)
@@ -226,11 +236,13 @@ def _alike(pattern: Any, node: Any, holes: list[ast.expr]) -> bool:
         return pattern == node
     if type(pattern) is not type(node):
         return False
-    if isinstance(pattern, ast.Call):
+    if isinstance(pattern, ast.Call) and isinstance(node, ast.Call):
         given = {one.arg: one.value for one in node.keywords}
-        short = isinstance(pattern.func, ast.Name) and isinstance(node.func, ast.Attribute)
+        called: Found = node.func
+        if isinstance(pattern.func, ast.Name) and isinstance(called, ast.Attribute):
+            called = ast.Name(called.attr, ast.Load())  # randn is torch.randn, too
         return (
-            (pattern.func.id == node.func.attr if short else _alike(pattern.func, node.func, holes))
+            _alike(pattern.func, called, holes)
             and len(pattern.args) <= len(node.args)
             and all(_alike(p, n, holes) for p, n in zip(pattern.args, node.args))
             and all(k.arg in given and _alike(k.value, given[k.arg], holes)
@@ -250,7 +262,7 @@ def is_pattern(tree: ast.AST) -> bool:
                              for n in ast.walk(tree) if isinstance(n, ast.Call))  # fmt: skip
 
 
-def _key(held: Any, key: Any) -> Any:
+def _key(held: Found, key: Found) -> Found:
     """Return what is under a key; of rows, the one that a name picks, or what all have there."""
     if isinstance(held, dict):
         if key not in held:
@@ -268,14 +280,14 @@ def _key(held: Any, key: Any) -> Any:
     return held[key]
 
 
-def _one(values: list[Any], what: str, advice: str) -> Any:
+def _one(values: list[Found], what: str, advice: str) -> Found:
     if all(one == values[0] for one in values):
         return values[0]
     several = dict.fromkeys(map(short, values))
     raise LookupError(f"{what} {' and '.join(several)}; {advice}")
 
 
-def short(found: Any) -> str:
+def short(found: Found) -> str:
     """Return how a message shows a value."""
     text = repr(found)
     return text if len(text) <= 60 else f"{text[:60]}…"

@@ -80,13 +80,13 @@ def value(course: Course, text: str) -> tuple[Path, str]:
     wanted = (rest[: style.start()] if style else rest).strip()
     file, scope = _open(course, target)
     try:
-        (tree,) = ast.parse(wanted).body
+        (step,) = ast.parse(wanted).body
     except (SyntaxError, ValueError) as error:
         raise LookupError(
             f"{{value}}`{text}`: {wanted!r} is not an expression; a source and an expression are "
             "expected, such as masking::train batch"
         ) from error
-    tree = tree.value if isinstance(tree, ast.Expr) else tree
+    tree = step.value if isinstance(step, ast.Expr) else step
     try:
         found = scope.pattern(tree) if is_pattern(tree) else scope.evaluate(tree)
         if isinstance(found, bool) or not isinstance(found, int | float | str):
