@@ -19,7 +19,7 @@ DIGITS = 12  # of a sum of decimals: 0.1 + 0.2 is 0.3
 FUNCTIONS: dict[str, Callable] = {
     "len": len, "min": min, "max": max, "sum": sum, "range": range, "round": round, "set": set,
     "list": list,
-    "tensor": lambda x: x, "array": lambda x: x, "dict": dict,
+    "tensor": lambda x: x, "array": lambda x: x,
     "linspace": lambda a, b, n: tuple(round(a + (b - a) * i / (n - 1), DIGITS) for i in range(n)),
     "logspace": lambda a, b, n: tuple(10 ** (a + (b - a) * i / (n - 1)) for i in range(n)),
 }  # fmt: skip
@@ -125,17 +125,14 @@ class Code:
                 return self.evaluate(part)[slice(*ends)]
             case ast.Subscript(value=part, slice=index):
                 return _key(self.evaluate(part), self.evaluate(index))
-            case ast.Call(func=func, args=args, keywords=keywords):
+            case ast.Call(func=func, args=args):
                 name = ast.unparse(func).rpartition(".")[2]
                 if name == "at":
                     return self.pattern(args[0], *map(self.evaluate, args[1:]))
                 if isinstance(func, ast.Attribute) and func.attr in METHODS:
                     return METHODS[func.attr](self.evaluate(func.value), *map(self.evaluate, args))
                 if name in FUNCTIONS:
-                    given = {
-                        k.arg: self.evaluate(k.value) for k in keywords if k.arg and name == "dict"
-                    }
-                    return FUNCTIONS[name](*map(self.evaluate, args), **given)
+                    return FUNCTIONS[name](*map(self.evaluate, args))
         raise LookupError(f"{ast.unparse(node)} is not a literal")
 
     def _item(self, node: ast.expr) -> Found:
