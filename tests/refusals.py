@@ -120,8 +120,9 @@ def derived(kind: Any, good: Any) -> dict[str, Any]:
     if kind is float:
         return {"kind": "0.1", "bool": True, "nan": math.nan, "sign": -1.0}
     if kind is Tensor and isinstance(good, Tensor):
-        whole = good.is_floating_point() or good.dtype == torch.bool
-        wrong = {"kind": good.tolist(), "dtype": good.long() if whole else good.float()}
+        wrong: dict[str, Any] = {"kind": good.tolist()}
+        if not good.is_floating_point():  # ids and masks; of numbers torch takes any kind
+            wrong["dtype"] = good.long() if good.dtype == torch.bool else good.float()
         return wrong | ({"axes": good.flatten()[0]} if good.ndim else {})
     return {"choice": "no such word"} if typing.get_origin(kind) is Literal else {}
 

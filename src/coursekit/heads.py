@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._base.checks import (
+    check_fraction,
     check_head_axis,
     check_head_mask,
-    check_fraction,
     check_int,
     check_sequences,
     check_shape,
