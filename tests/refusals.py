@@ -26,6 +26,13 @@ from coursekit._base.errors import CourseError
 Table = Mapping[str, Callable[[], "Good"]]
 
 
+@dataclasses.dataclass(frozen=True)
+class New:
+    """An argument that a call changes, such as a cache: made anew for each."""
+
+    make: Callable[[], Any]
+
+
 class Good:
     """A callable with good `arguments`, and what differs from the derived bad values.
 
@@ -47,7 +54,11 @@ class Good:
         self.bad, self.free, self.says = bad or {}, free.split(), says or {}
 
     def run(self, **changes: Any) -> Any:
-        made = self.call(**{**self.arguments, **changes})
+        given = {**self.arguments, **changes}
+        for name, value in given.items():
+            if isinstance(value, New):
+                given[name] = value.make()
+        made = self.call(**given)
         if inspect.isgenerator(made):
             made = next(made, None)  # only now does it look at its arguments
         return made
@@ -120,7 +131,7 @@ def derived(kind: Any, good: Any) -> dict[str, Any]:
     if kind is float:
         return {"kind": "0.1", "bool": True, "nan": math.nan, "sign": -1.0}
     if kind is Tensor and isinstance(good, Tensor):
-        wrong: dict[str, Any] = {"kind": good.tolist()}
+        wrong: dict[str, Any] = {"list": good.tolist()}
         if not good.is_floating_point():  # ids and masks; of numbers torch takes any kind
             wrong["dtype"] = good.long() if good.dtype == torch.bool else good.float()
         return wrong | ({"axes": good.flatten()[0]} if good.ndim else {})
@@ -128,7 +139,7 @@ def derived(kind: Any, good: Any) -> dict[str, Any]:
 
 
 def takes_input(thing: Any) -> bool:
-    """Whether a public name is called with arguments: no record, no exception, no protocol."""
+    """Whether a public name has an argument of which it is known what is wrong; not a record."""
     if inspect.isclass(thing):
         record = dataclasses.is_dataclass(thing) and not hasattr(thing, "__post_init__")
         if record or hasattr(thing, "_fields") or getattr(thing, "_is_protocol", False):
@@ -137,8 +148,8 @@ def takes_input(thing: Any) -> bool:
             return False
     elif not inspect.isfunction(inspect.unwrap(thing)):
         return False
-    stars = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return any(one.kind not in stars for one in inspect.signature(thing).parameters.values())
+    arguments = inspect.signature(thing).parameters.values()
+    return any(derived(annotation(thing, argument), torch.ones(1)) for argument in arguments)
 
 
 def public(package: ModuleType, names: Iterable[str]) -> list[str]:
@@ -148,7 +159,8 @@ def public(package: ModuleType, names: Iterable[str]) -> list[str]:
         thing = getattr(package, name)
         if takes_input(thing):
             found.append(name)
-        if inspect.isclass(thing) and issubclass(thing, nn.Module) and "forward" in vars(thing):
+        module = inspect.isclass(thing) and issubclass(thing, nn.Module)
+        if module and "forward" in vars(thing):
             found.append(f"{name}.forward")
     return found
 

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_shape
+from coursekit._base.checks import check_choice, check_int, check_shape
 from coursekit.blocks import Stack
 from coursekit.positions import WindowBias, sine_2d, window_bias
 
@@ -25,6 +25,7 @@ Kind = Literal["1d", "2d", "sine", "none"]
 
 def grid_of(height: int, columns: int, patch: int) -> Grid:
     """Return how many patches an image of `height` × `columns` pixels has in each direction."""
+    check_int(patch=patch)
     if height % patch or columns % patch:
         raise ValueError(f"patches of {patch} must divide the image, found {height}×{columns}")
     return height // patch, columns // patch
