@@ -11,8 +11,8 @@ Shapes: B sentences, T pieces, W words, H heads; depth, the number of layers.
 
 from __future__ import annotations
 
-from collections import Counter
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from statistics import mean
