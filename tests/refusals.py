@@ -144,7 +144,7 @@ def takes_input(thing: Any) -> bool:
         record = dataclasses.is_dataclass(thing) and not hasattr(thing, "__post_init__")
         if record or hasattr(thing, "_fields") or getattr(thing, "_is_protocol", False):
             return False
-        if issubclass(thing, Exception):
+        if issubclass(thing, Exception) or inspect.isabstract(thing):
             return False
     elif not inspect.isfunction(inspect.unwrap(thing)):
         return False
