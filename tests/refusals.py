@@ -160,7 +160,7 @@ def public(package: ModuleType, names: Iterable[str]) -> list[str]:
         if takes_input(thing):
             found.append(name)
         module = inspect.isclass(thing) and issubclass(thing, nn.Module)
-        if module and "forward" in vars(thing):
+        if module and "forward" in vars(thing) and takes_input(thing.forward):
             found.append(f"{name}.forward")
     return found
 

@@ -23,6 +23,7 @@ SCENES = t.Pictures(torch.rand(1, 3, 32, 32), torch.tensor([1]), CORNERS, torch.
 
 
 TRANSLATOR = Seq2SeqTransformer(Seq2SeqConfig(vocabulary=9, width=8, depth=1, heads=2, hidden=8))
+PAIRS = [t.Encoded([5, 2], [5, 2])]
 WORDS = Words(["<pad>", "<start>", "<end>", *"abcdef"])
 
 
@@ -115,7 +116,7 @@ TABLE = {
         bad={"batches": [iter([])], "patience": [0], "clip": [0.0]},
     ),
     "translate": lambda: Good(
-        t.translate, {"model": TRANSLATOR, "pairs": [t.Encoded([5, 2], [5, 2])], "tokenizer": WORDS},
+        t.translate, {"model": TRANSLATOR, "pairs": PAIRS, "tokenizer": WORDS},
         free="alpha",
     ),
     "translation_loss": lambda: Good(t.translation_loss, {}),

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_shape, check_under
+from coursekit._base.checks import check_choice, check_int, check_shape, check_under
 from coursekit.models.bert import Bert, BertConfig, initialise
 from coursekit.models.spans import Span, SpanLogits, best_span  # noqa: F401  importable from here too
 
@@ -55,6 +55,7 @@ class BertClassifier(BertHead):
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
         super().__init__(bert)
+        check_int(classes=classes)
         if bert.pooler is None:
             raise ValueError(
                 f"{type(self).__name__} reads the pooled [CLS]: make the Bert with its pooler"
@@ -75,6 +76,7 @@ class RobertaClassifier(BertHead):
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
         super().__init__(bert)
+        check_int(classes=classes)
         if bert.pooler is not None:
             raise ValueError("RobertaClassifier has a layer of its own: make the Bert pooler=False")
         self.dense = nn.Linear(bert.config.width, bert.config.width)
@@ -120,6 +122,7 @@ class BertTagger(BertHead):
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
         super().__init__(bert)
+        check_int(classes=classes)
         self.classifier = nn.Linear(bert.config.width, classes)
         initialise(self.classifier)
 

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_int, check_shape
+from coursekit._base.checks import check_choice, check_int, check_shape, check_tensor
 from coursekit.blocks import Stack
 from coursekit.positions import WindowBias, sine_2d, window_bias
 
@@ -44,6 +44,7 @@ def patchify(images: Tensor, patch: int) -> Tensor:
 
 def unpatchify(patches: Tensor, patch: int, size: tuple[int, int]) -> Tensor:
     """patches (B, N, P·P·C) -> images (B, C, *size): the inverse of `patchify`."""
+    check_tensor(patches, "patches")
     rows, columns = grid_of(*size, patch)
     if patches.ndim != 3 or patches.shape[1] != rows * columns or patches.shape[2] % patch**2:
         raise ValueError(
@@ -115,6 +116,8 @@ class GridPositions(nn.Module):
 
     def __init__(self, *, kind: Kind, grid: Grid, width: int, prefix: int = 0) -> None:
         super().__init__()
+        check_int(width=width)
+        check_int(0, prefix=prefix)
         check_choice(get_args(Kind), kind=kind)
         if kind == "2d" and width % 2:
             raise ValueError(f"2d positions halve the width, which is odd: {width}")
@@ -184,6 +187,7 @@ class RelativePositions(nn.Module):
 
     def __init__(self, *, grid: Grid, heads: int, prefix: int = 0) -> None:
         super().__init__()
+        check_int(0, prefix=prefix)
         self.grid, self.heads, self.prefix = grid, heads, prefix
         self.window = GridBias(heads=heads, height=grid[0], columns=grid[1])
 
@@ -223,6 +227,7 @@ class ConvolutionalStem(nn.Module):
 
     def __init__(self, *, channels: int, width: int, stride: int) -> None:
         super().__init__()
+        check_int(channels=channels, width=width, stride=stride)
         steps = int(math.log2(stride)) if stride > 1 else 0
         if steps == 0 or 2**steps != stride or width % 2 ** (steps - 1):
             raise ValueError(
