@@ -232,7 +232,6 @@ def test_a_row_padded_on_the_left_starts_before_0(name):
     ("call", "words"),
     [
         (lambda: P.Rotary(width=7), "2 must divide the width, found 7"),
-        (lambda: P.Rotary(width=4, layout="thirds"), "layout must be one of pairs, halves"),
         (lambda: P.Rotary(width=4)(torch.zeros(2, 6)), r"4 wide, found \(2, 6\)"),
         (lambda: P.shift_matrix(1, 5), "2 must divide the width, found 5"),
         (lambda: P.sine_2d(2, 2, 6), "4 must divide the width, found 6"),

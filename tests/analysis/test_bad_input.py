@@ -159,7 +159,8 @@ TABLE = {
         a.attention_distance, {"weights": MAPS, "grid": GRID, "patch": 2}
     ),
     "place_similarity": lambda: Good(
-        a.place_similarity, {"table": torch.randn(4, 3), "grid": GRID}, says={"table": "table|position vectors"}
+        a.place_similarity, {"table": torch.randn(4, 3), "grid": GRID},
+        says={"table": "table|position vectors"},
     ),
     "principal_filters": lambda: Good(
         a.principal_filters, {"weight": torch.randn(6, 1, 2, 2), "count": 2},
