@@ -23,6 +23,7 @@ Q, K, V = torch.randn(2, 3, 5, 8), torch.randn(2, 3, 7, 8), torch.randn(2, 3, 7,
 MASK, BIAS = torch.ones(5, 7) > 0, torch.zeros(5, 7)
 QKV = {"q": Q, "k": K, "v": V, "mask": MASK, "bias": BIAS}
 BROAD = "mask:axes bias:axes"  # they broadcast to the scores
+WRONG = {"mask": [torch.ones(4, 7) > 0], "bias": [torch.ones(5, 6), torch.ones(5, 7) > 0]}
 CALLED = {"q": "queries", "k": "keys", "v": "values"}
 SQUARE = {"q": K, "k": K, "v": V}
 GRID = torch.ones(1, 4, 4) > 0
@@ -40,15 +41,18 @@ TABLE = {
     "gelu_sigmoid": lambda: Good(act.gelu_sigmoid, {"x": X}, free="x"),
     "silu": lambda: Good(act.silu, {"x": X}, free="x"),
     "stochastic_gelu": lambda: Good(act.stochastic_gelu, {"x": X}, free="x"),
-    "attention": lambda: Good(at.attention, QKV, says=CALLED, free=BROAD),
+    "attention": lambda: Good(
+        at.attention, QKV, says=CALLED, free=BROAD, bad=WRONG
+    ),
     "attention_weights": lambda: Good(
-        at.attention_weights, {"q": Q, "k": K, "mask": MASK, "bias": BIAS}, says=CALLED, free=BROAD
+        at.attention_weights, {"q": Q, "k": K, "mask": MASK, "bias": BIAS},
+        says=CALLED, free=BROAD, bad=WRONG,
     ),
     "masked_softmax": lambda: Good(
         at.masked_softmax, {"scores": BIAS, "mask": MASK}, free="scores mask:axes"
     ),
     "fused_attention": lambda: Good(
-        at.fused_attention, QKV, says=CALLED, free=f"{BROAD} scale"
+        at.fused_attention, QKV, says=CALLED, free=f"{BROAD} scale", bad=WRONG
     ),
     "nadaraya_watson": lambda: Good(
         at.nadaraya_watson, {"query": torch.ones(3), "x": torch.ones(2), "y": torch.ones(2)},
@@ -103,7 +107,8 @@ TABLE = {
         attend().forward,
         {"query": X, "key": X, "value": X, "mask": torch.ones(5, 5) > 0, "bias": BIAS[:, :5],
          "head_mask": torch.ones(4)},
-        bad={"mask": [torch.ones(2, 5, 5) > 0], "position_ids": [torch.arange(5)]},
+        bad={"mask": [torch.ones(2, 5, 5) > 0], "position_ids": [torch.arange(5)],
+             "key": [torch.zeros(3, 5, 16)]},
         free=f"{BROAD} head_mask:dtype",
     ),
     "dot": lambda: Good(kernels.dot, {"q": Q, "k": K}, says=CALLED),
@@ -131,7 +136,9 @@ TABLE = {
     "padding": lambda: Good(masks.padding, {"tokens": torch.ones(2, 3).long(), "pad": 0},
         free="tokens:dtype pad:sign",
    ),
-    "lengths": lambda: Good(masks.lengths, {"lengths": [2, 3], "size": 4}),
+    "lengths": lambda: Good(
+        masks.lengths, {"lengths": [2, 3], "size": 4}, bad={"lengths": [torch.ones(2, 2)]}
+    ),
     "causal": lambda: Good(masks.causal, {"T": 3, "S": 5}),
     "local": lambda: Good(masks.local, {"T": 3, "S": 5, "radius": 1}),
     "global_tokens": lambda: Good(masks.global_tokens, {"T": 3, "tokens": [0]}),

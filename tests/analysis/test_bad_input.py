@@ -103,13 +103,9 @@ TABLE = {
         a.paint_from_nearest, {**PATCHED, "train": torch.rand(3, 3, 4, 4)},
         free=TORCH,
     ),
-    "LinearPainter": lambda: Good(a.LinearPainter, {"train": torch.rand(9, 3, 4, 4)}, free=TORCH),
-    "patch_means": lambda: Good(a.patch_means, PATCHED),
-    "length_dependence": lambda: Good(a.length_dependence, {"encode": encode, "length": 5}),
-    "closest_pair": lambda: Good(a.closest_pair, {"encode": encode, "length": 5}),
-    "growth": lambda: Good(a.growth, {"encode": encode, "length": 5, "times": 2}),
-    "shift_residual": lambda: Good(
-        a.shift_residual, {"encode": encode, "length": 9, "delta": 1}
+    "LinearPainter": lambda: Good(
+        a.LinearPainter, {"train": torch.rand(9, 3, 4, 4)}, free=TORCH,
+        bad={"train": [torch.rand(1, 3, 4, 4)]}, says={"train": "pictures"},
     ),
     "shift_dependence": lambda: Good(
         a.shift_dependence,
@@ -118,6 +114,9 @@ TABLE = {
     "falls_until": lambda: Good(
         a.falls_until, {"similarity": torch.tensor([1.0, 0.5, 0.7])},
         free=TORCH,
+    ),
+    "receptive_field": lambda: Good(
+        a.receptive_field, {"layers": [(3, 1)]}, bad={"layers": [[(3, 0)], [(2.5, 1)]]}
     ),
     "depends_on": lambda: Good(
         a.depends_on,
@@ -150,6 +149,13 @@ TABLE = {
         a.relation_hits,
         {"model": a.fresh(BERT), "tokenizer": WordPiece([*BERT_SPECIAL, "a", "b"]),
          "sentences": RELATED},
+        bad={"sentences": [[]]},
+    ),
+    "relation_rows": lambda: Good(
+        a.relation_rows,
+        {"model": a.fresh(BERT), "untrained": [a.fresh(BERT, 1)], "parts": [(RELATED, RELATED)],
+         "tokenizer": WordPiece([*BERT_SPECIAL, "a", "b"])},
+        bad={"untrained": [[]]},
     ),
     "offset_share": lambda: Good(
         a.offset_share, {"sentences": RELATED, "offset": -1}, free="offset:sign"

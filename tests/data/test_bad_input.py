@@ -12,6 +12,7 @@ from ..refusals import Good, missing, public
 
 IMAGES, SHARES = torch.rand(3, 1, 4, 4), torch.eye(3)
 PICTURES = Images(torch.zeros(4, 8, 8).byte(), torch.tensor([0, 1, 0, 1]), ("a", "b"))
+NEGATIVE, NEGATIVE_SAYS = {"targets": [SHARES - 1]}, {"targets": "targets|smallest_share"}
 SPLIT = {"split": ["dev", 3]}
 
 TABLE = {
@@ -20,8 +21,12 @@ TABLE = {
     "random_erase": lambda: Good(
         d.random_erase, {"images": IMAGES}, bad={"share": [1.5], "aspect": [0.0, 3.0]}
     ),
-    "mixup": lambda: Good(d.mixup, {"images": IMAGES, "targets": SHARES}),
-    "cutmix": lambda: Good(d.cutmix, {"images": IMAGES, "targets": SHARES}),
+    "mixup": lambda: Good(
+        d.mixup, {"images": IMAGES, "targets": SHARES}, bad=NEGATIVE, says=NEGATIVE_SAYS
+    ),
+    "cutmix": lambda: Good(
+        d.cutmix, {"images": IMAGES, "targets": SHARES}, bad=NEGATIVE, says=NEGATIVE_SAYS
+    ),
     "blanks": lambda: Good(d.blanks, {}, bad={**SPLIT, "longest": [0]}),
     "paint_canvases": lambda: Good(d.paint_canvases, {"pictures": PICTURES, "count": 2}),
     "as_canvas": lambda: Good(d.as_canvas, {"images": torch.zeros(1, 8, 24).byte()}),
@@ -45,7 +50,7 @@ TABLE = {
     "Scenes": lambda: Good(
         d.Scenes, {"split": "train", "count": 3, "seed": 0, "size": 32, "turned": 0}
     ),
-    "scenes": lambda: Good(d.scenes, {"count": 3}, bad={**SPLIT, "turned": [181]}),
+    "scenes": lambda: Good(d.scenes, {"count": 3}, bad={**SPLIT, "turned": [181], "size": [16]}),
     "speeches": lambda: Good(d.speeches, {}, bad=SPLIT),
     "near_pairs": lambda: Good(d.near_pairs, {"texts": ["a b", "c d"]}),
     "leaders": lambda: Good(d.leaders, {"count": 3, "pairs": [(0, 1)]}),

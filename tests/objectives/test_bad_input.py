@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from coursekit import objectives as o
+from coursekit.boxes import Objects
+from coursekit.models.detr import Detections
 
 from ..refusals import Good, missing, public
 
@@ -20,6 +22,8 @@ DOCUMENTS = [[[5, 6], [7, 8]], [[9, 5], [6, 10]]]
 PAIR = o.SentencePair(first=[5], second=[6], is_next=True)
 SPANS = o.SpanCorruption(first_sentinel=50, sentinels=20)
 CORRUPTED = o.corrupt_spans(TOKENS, SPANS)
+BOXES = torch.full((1, 3, 4), 0.5)
+OBJECTS = [Objects(labels=torch.tensor([1]), boxes=BOXES[0, :1])]
 LOG_P = torch.randn(3)
 SCORES = {
     "policy_chosen": LOG_P,
@@ -61,6 +65,10 @@ TABLE = {
         o.denoising_batch, {"documents": [ROW], "special": SPECIAL, "noise": lambda x, **_: x}
     ),
     "DetectionLoss": lambda: Good(o.DetectionLoss, {}),
+    "DetectionLoss.__call__": lambda: Good(
+        o.DetectionLoss().__call__,
+        {"predicted": Detections(logits=LOGITS[None], boxes=BOXES, states=BOXES), "targets": OBJECTS},
+    ),
     "hard_distillation": lambda: Good(
         o.hard_distillation, {"student": LOGITS, "teacher": LOGITS}
     ),
@@ -98,13 +106,20 @@ TABLE = {
     "lowest_loss": lambda: Good(o.lowest_loss, {"vocabulary": 4, "smoothing": 0.1}),
     "Replacement": lambda: Good(o.Replacement, {}),
     "mlm_mask": lambda: Good(
-        o.mlm_mask, {"tokens": TOKENS, "special": SPECIAL, "vocabulary": 11}
+        o.mlm_mask, {"tokens": TOKENS, "special": SPECIAL, "vocabulary": 11},
+        bad={"words": [TOKENS[:, 1:]]},
     ),
     "masked_lm_loss": lambda: Good(
         o.masked_lm_loss, {"logits": POLICY, "labels": TOKENS},
         free="labels:dtype labels:axes",
     ),
     "HungarianMatcher": lambda: Good(o.HungarianMatcher, {}),
+    "HungarianMatcher.__call__": lambda: Good(
+        o.HungarianMatcher().__call__,
+        {"logits": LOGITS[None], "boxes": BOXES, "targets": OBJECTS},
+        bad={"boxes": [BOXES[:, 1:]], "logits": [LOGITS[None] * torch.nan], "targets": [[]]},
+        says={"logits": "logits|cost", "targets": "target"},
+    ),
     "assign": lambda: Good(o.assign, {"cost": torch.rand(2, 3)}),
     "nsp_pairs": lambda: Good(o.nsp_pairs, {"documents": DOCUMENTS}),
     "truncate_pair": lambda: Good(

@@ -54,6 +54,9 @@ TABLE = {
     "Batches": lambda: Good(
         t.Batches, {"items": ITEMS, "collate": list, "size": 2}, bad={"size": [0, 1.5]}
     ),
+    "Batches.from_step": lambda: Good(
+        t.Batches(ITEMS, list, size=2).from_step, {"first": 1}
+    ),
     "random_mirror": lambda: Good(t.random_mirror, {"batch": SCENES}),
     "set_loss": lambda: Good(t.set_loss, {"objective": None}),
     "detect": lambda: Good(t.detect, {"model": Means(), "items": []}),
@@ -95,7 +98,10 @@ TABLE = {
                  "boxes": CORNERS},
         free="picture",
     ),
-    "draw_windows": lambda: Good(t.draw_windows, {"batch": SCENES}),
+    "draw_windows": lambda: Good(
+        t.draw_windows, {"batch": SCENES},
+        bad={"sides": [(0.1, 4.0)]}, says={"sides": "largest_side"},
+    ),
     "window_loss": lambda: Good(t.window_loss, {"sides": (0.1, 0.4)}),
     "all_windows": lambda: Good(t.all_windows, {"size": 32, "sides": (8, 16)}),
     "scan": lambda: Good(
@@ -114,6 +120,9 @@ TABLE = {
         {"model": MODEL, "batches": t.Batches(ITEMS, torch.stack, size=2), "loss": summed,
          "optimiser": torch.optim.SGD(MODEL.parameters(), lr=0.1), "steps": 1, "quiet": True},
         bad={"batches": [iter([])], "patience": [0], "clip": [0.0]},
+    ),
+    "mean_loss": lambda: Good(
+        t.mean_loss, {"model": TRANSLATOR, "pairs": PAIRS}, bad={"pairs": [[]]}
     ),
     "translate": lambda: Good(
         t.translate, {"model": TRANSLATOR, "pairs": PAIRS, "tokenizer": WORDS},
