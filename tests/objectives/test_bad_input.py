@@ -24,6 +24,7 @@ SPANS = o.SpanCorruption(first_sentinel=50, sentinels=20)
 CORRUPTED = o.corrupt_spans(TOKENS, SPANS)
 BOXES = torch.full((1, 3, 4), 0.5)
 OBJECTS = [Objects(labels=torch.tensor([1]), boxes=BOXES[0, :1])]
+PREDICTED = Detections(logits=LOGITS[None], boxes=BOXES, states=BOXES)
 LOG_P = torch.randn(3)
 SCORES = {
     "policy_chosen": LOG_P,
@@ -67,7 +68,7 @@ TABLE = {
     "DetectionLoss": lambda: Good(o.DetectionLoss, {}),
     "DetectionLoss.__call__": lambda: Good(
         o.DetectionLoss().__call__,
-        {"predicted": Detections(logits=LOGITS[None], boxes=BOXES, states=BOXES), "targets": OBJECTS},
+        {"predicted": PREDICTED, "targets": OBJECTS},
     ),
     "hard_distillation": lambda: Good(
         o.hard_distillation, {"student": LOGITS, "teacher": LOGITS}
