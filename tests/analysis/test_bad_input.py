@@ -107,6 +107,13 @@ TABLE = {
         a.LinearPainter, {"train": torch.rand(9, 3, 4, 4)}, free=TORCH,
         bad={"train": [torch.rand(1, 3, 4, 4)]}, says={"train": "pictures"},
     ),
+    "patch_means": lambda: Good(a.patch_means, PATCHED),
+    "length_dependence": lambda: Good(a.length_dependence, {"encode": encode, "length": 5}),
+    "closest_pair": lambda: Good(a.closest_pair, {"encode": encode, "length": 5}),
+    "growth": lambda: Good(a.growth, {"encode": encode, "length": 5, "times": 2}),
+    "shift_residual": lambda: Good(
+        a.shift_residual, {"encode": encode, "length": 9, "delta": 1}
+    ),
     "shift_dependence": lambda: Good(
         a.shift_dependence,
         {"score": lambda n: torch.ones(n, n), "length": 4, "shift": 1},

@@ -13,6 +13,7 @@ from ..refusals import Good, New, missing, public
 
 TOKENS, LOGITS = torch.tensor([[1, 2, 3], [4, 5, 6]]), torch.randn(2, 9)
 SAYS = {"tokens": "prompts"}
+WRONG = {"longest": [0, torch.tensor([1, 2, 3])], "end": [99]}
 
 
 def writing(**options: object) -> dict[str, object]:
@@ -24,14 +25,18 @@ def writing(**options: object) -> dict[str, object]:
 TABLE = {
     "State": lambda: Good(d.State, {"cache": StackCache(1)}, free="positions"),
     "left_pad": lambda: Good(d.left_pad, {"prompts": [[1, 2], [3]], "pad": 0}),
-    "stream": lambda: Good(d.stream, writing(), says=SAYS),
-    "generate": lambda: Good(d.generate, writing(), says=SAYS),
+    "stream": lambda: Good(d.stream, writing(), says=SAYS, bad=WRONG),
+    "generate": lambda: Good(d.generate, writing(), says=SAYS, bad=WRONG),
     "wu_penalty": lambda: Good(d.wu_penalty, {"length": 3, "alpha": 0.6}, free="*:nan *:sign"),
     "power_penalty": lambda: Good(
         d.power_penalty, {"length": 3, "alpha": 0.6}, free="*:nan *:sign"
     ),
     "beam_search": lambda: Good(
-        d.beam_search, writing(beams=2, end=8), says=SAYS, free="alpha:nan alpha:sign"
+        d.beam_search,
+        writing(beams=2, end=8),
+        says=SAYS,
+        free="alpha:nan alpha:sign",
+        bad=WRONG,
     ),
     "greedy": lambda: Good(d.greedy, {"logits": LOGITS}),
     "sample": lambda: Good(d.sample, {"logits": LOGITS}),
