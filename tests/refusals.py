@@ -2,7 +2,8 @@
 
 A package's test_bad_input.py has a table of good arguments, one entry for each public function and
 class. What is wrong with an `int`, a `float`, a tensor or a word of a few is the same everywhere
-and is made here; the wording of the shared checks is asserted in tests/test_checks.py alone.
+and is made here. Each must raise ValueError, TypeError or CourseError with a message of ours that
+names the argument and the number found; its wording is asserted in tests/test_checks.py alone.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ class Good:
             words = re.escape(name).replace("_", "[_ ]")
             if not re.search(rf"\b({self.says.get(name, f'{words}s?')})\b", str(error)):
                 return f"{what} is not named: {error}"
+            if isinstance(value, int | float | str) and str(value) not in str(error):
+                return f"{what} is not what was found: {error}"
             return ""
         except Exception as error:
             return f"{what}: {type(error).__name__}: {str(error)[:150]}"

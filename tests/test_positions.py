@@ -295,15 +295,6 @@ def test_an_offset_for_each_row_and_no_other_number_of_them(name, offset):
         modules()[name](torch.zeros(2, 4, 6), offset)
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [],
-)
-def test_what_is_of_another_kind_gets_a_sentence_too(call, words):
-    with pytest.raises(TypeError, match=words):
-        call()
-
-
 @pytest.mark.parametrize("layout", ["pairs", "halves"])
 @pytest.mark.parametrize("shape", [(3, 5, 6), (3, 3, 5, 6), (2, 3, 5, 6), (5, 2, 3, 5, 6)])
 def test_rotary_turns_each_sequence_by_its_own_places(layout, shape):
