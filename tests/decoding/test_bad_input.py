@@ -25,8 +25,8 @@ def writing(**options: object) -> dict[str, object]:
 TABLE = {
     "State": lambda: Good(d.State, {"cache": StackCache(1)}, free="positions"),
     "left_pad": lambda: Good(d.left_pad, {"prompts": [[1, 2], [3]], "pad": 0}),
-    "stream": lambda: Good(d.stream, writing(), says=SAYS, bad=WRONG),
-    "generate": lambda: Good(d.generate, writing(), says=SAYS, bad=WRONG),
+    "stream": lambda: Good(d.stream, writing(), says=SAYS, bad=WRONG, free="pad:sign"),
+    "generate": lambda: Good(d.generate, writing(), says=SAYS, bad=WRONG, free="pad:sign"),
     "wu_penalty": lambda: Good(d.wu_penalty, {"length": 3, "alpha": 0.6}, free="*:nan *:sign"),
     "power_penalty": lambda: Good(
         d.power_penalty, {"length": 3, "alpha": 0.6}, free="*:nan *:sign"
@@ -35,7 +35,7 @@ TABLE = {
         d.beam_search,
         writing(beams=2, end=8),
         says=SAYS,
-        free="alpha:nan alpha:sign",
+        free="alpha:nan alpha:sign pad:sign",
         bad=WRONG,
     ),
     "greedy": lambda: Good(d.greedy, {"logits": LOGITS}),

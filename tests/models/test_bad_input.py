@@ -176,7 +176,9 @@ TABLE = {  # what is neither a model of `CASES` nor a configuration
     "unpatchify": lambda: Good(
         m.unpatchify, {"patches": PATCHES, "patch": 4, "size": (16, 16)}
     ),
-    "random_masking": lambda: Good(m.random_masking, {"noise": torch.rand(2, 4), "ratio": 0.5}),
+    "random_masking": lambda: Good(
+        m.random_masking, {"noise": torch.rand(2, 4), "ratio": 0.5}, bad={"ratio": [2.0]}
+    ),
     "masked_patch_loss": lambda: Good(
         m.masked_patch_loss,
         {"predicted": torch.rand(2, 2, 3), "target": torch.rand(2, 2, 3), "masked": MASKED},

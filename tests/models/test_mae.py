@@ -160,18 +160,6 @@ def test_a_share_that_is_a_whole_number_of_patches_is_that_number(ratio, N):
     assert random_masking(random(1, N), ratio).masked.sum() == round(ratio * N)
 
 
-@pytest.mark.parametrize(
-    ("noise", "ratio", "said"),
-    [
-        (torch.rand(1, 4), 2.0, "a mask ratio of 2.0 leaves -3 of 4 patches visible"),
-        (torch.rand(1, 4), -1.0, "a mask ratio of -1.0 leaves 8 of 4"),
-    ],
-)
-def test_what_is_no_noise_and_no_share_is_refused(noise, ratio, said):
-    with pytest.raises(ValueError, match=said):
-        random_masking(noise, ratio)
-
-
 def test_what_stands_in_a_visible_patch_does_not_reach_the_loss():
     predicted, target = random(1, 4, 3).requires_grad_(), random(1, 4, 3, seed=1)
     masked = torch.tensor([[True, False, True, False]])

@@ -320,7 +320,7 @@ def _check(
     ends = [] if end is None else list(end) if isinstance(end, Iterable) else [end]
     ragged = end is not None or bool((longest != longest[0]).any())
     if pad is not None:
-        check_int(0, pad=pad)
+        check_int(-torch.inf, pad=pad)
     fill = ends[0] if pad is None and ends else pad
     if fill is None and ragged:
         raise ValueError("rows of different lengths need a pad token, found pad=None")
