@@ -143,7 +143,8 @@ TABLE = {  # what is neither a model of `CASES` nor a configuration
         m.BertEmbeddings(bert_config()).forward, {"tokens": TOKENS}, free="tokens"
     ),
     "BertForPreTraining.forward": lambda: Good(
-        m.BertForPreTraining(bert_config()).forward, {"tokens": TOKENS}
+        m.BertForPreTraining(bert_config()).forward, {"tokens": TOKENS},
+        bad={"positions": [torch.ones(1, 2) > 0]},
     ),
     "BertClassifier": lambda: Good(m.BertClassifier, {"bert": bert(), "classes": 3}),
     "RobertaClassifier": lambda: Good(
@@ -151,8 +152,19 @@ TABLE = {  # what is neither a model of `CASES` nor a configuration
     ),
     "BertTagger": lambda: Good(m.BertTagger, {"bert": bert(), "classes": 3}),
     "best_span": lambda: Good(
-        lambda start, end, longest: m.best_span(start, end, None, longest=longest),
-        {**SCORES, "longest": 2},
+        m.best_span, {**SCORES, "allowed": torch.ones(2, 4) > 0, "longest": 2},
+        bad={"end": [SCORES["end"][:, 1:]], "start": [torch.randn(4)]}, free="start:axes",
+    ),
+    "Bert.forward": lambda: Good(
+        bert().forward, {"tokens": TOKENS}, bad={"head_mask": [torch.ones(3)]}
+    ),
+    "GPT.start": lambda: Good(gpt().start, {"keep": TOKENS > 0}),
+    "RNNSearch.encode": lambda: Good(
+        CASES["RNNSearch"].make().encode, {"source": TOKENS}, bad={"source": [TOKENS[:, :0]]}
+    ),
+    "DeiTConfig": lambda: Good(m.DeiTConfig, {}, bad={"classes": [0]}),
+    "ResNetConfig": lambda: Good(
+        m.ResNetConfig, {}, bad={"depths": [()]}, says={"depths": "stages"}
     ),
     "BartClassifier": lambda: Good(
         m.BartClassifier, {"bart": m.Bart(m.BartConfig(**BART)), "classes": 3}
