@@ -170,4 +170,5 @@ def public(package: ModuleType, names: Iterable[str]) -> list[str]:
 
 def missing(table: Table, names: Iterable[str]) -> list[str]:
     """Return which of the `names` have no entry in the table: a test asserts that none lack one."""
-    return [f"not finished yet: {name} has no entry" for name in names if name not in table]
+    wanted = [name for name in names if name not in table]
+    return [f"not finished yet: {name} has no good arguments in TABLE" for name in wanted]
