@@ -266,20 +266,13 @@ x3 = torch.zeros(1, 3, D)
     ("call", "words"),
     [
         (lambda: Block(width=D, heads=3), "3 heads and width 16"),
-        (lambda: Block(width=D, heads=4, norm="middle"), "one of post, pre.*'middle'"),
         (lambda: Block(width=D, heads=4)(x3, x3), "has no cross-attention, but a memory was given"),
         (lambda: Block(width=D, heads=4, cross_attention=True)(x3), "no memory was given"),
-        (lambda: Residual(width=4, norm="middle"), "one of post, pre.*'middle'"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
-
-
-def test_a_width_is_a_whole_number():
-    with pytest.raises(TypeError, match=r"width must be a whole number, found 16\.0"):
-        Block(width=16.0, heads=4)
 
 
 def test_a_drop_path_of_1_leaves_every_sublayer_out():

@@ -110,19 +110,6 @@ def test_modules_learn():
         assert all(p.grad.abs().sum() > 0 for p in module.parameters())
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: General(query_width=3, key_width=5)(torch.ones(2, 4), torch.ones(2, 5)), "3 wide"),
-        (lambda: dot(torch.ones(2, 3), torch.ones(2, 4)), "same width"),
-        (lambda: gaussian(torch.ones(2, 3), torch.ones(2, 3), -1.0), "above 0, found -1"),
-    ],
-)
-def test_bad_input_gets_a_sentence(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
-
-
 @pytest.mark.parametrize("kernel", [cosine, gaussian, scaled_dot])
 def test_large_numbers_in_half_precision_are_those_of_double(kernel):
     """300² · 8 is infinite in half precision: a cosine would be 0, a bump wherever one looks."""

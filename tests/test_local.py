@@ -146,11 +146,7 @@ x4 = torch.zeros(1, 1, 8, 2)
     [
         (lambda: local_attention(x4, x4[:, :, :6], x4[:, :, :6], radius=1), "found 8 and 6"),
         (lambda: local_attention(x4[0], x4[0], x4[0], radius=1), r"\(1, 8, 2\)"),
-        (lambda: local_attention(x4, x4, x4, radius=-1), "radius must be at least 0"),
-        (lambda: local_attention(x4, x4, x4, radius=1, keep=torch.ones(1, 8)), "float32"),
         (lambda: block_attention(x4, x4, x4, torch.ones(3, 3) > 0, block=3), "found block 3"),
-        (lambda: block_attention(x4, x4, x4, torch.ones(3, 2) > 0, block=4), r"found.*\(3, 2\)"),
-        (lambda: block_attention(x4, x4, x4, torch.ones(2, 2), block=4), "float32"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, words):

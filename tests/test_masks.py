@@ -92,11 +92,7 @@ def test_masks_live_where_they_are_told():
     ("call", "words"),
     [
         (lambda: masks.causal(5, 3), "T=5, S=3"),
-        (lambda: masks.local(4, radius=-1), "radius must be at least 0, found -1"),
-        (lambda: masks.random_keys(4, 5), "between 0 and 4, found 5"),
         (lambda: masks.lengths([2, 9], 4), "between 0 and 4, found 2 to 9"),
-        (lambda: masks.lengths(torch.ones(2, 2), 4), r"shape \(batch,\), found \(2, 2\)"),
-        (lambda: masks.padding(torch.ones(3), 0), r"\(batch, length\), found \(3,\)"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, words):

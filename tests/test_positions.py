@@ -233,7 +233,6 @@ def test_a_row_padded_on_the_left_starts_before_0(name):
     ("call", "words"),
     [
         (lambda: P.Rotary(width=7), "2 must divide the width, found 7"),
-        (lambda: P.Rotary(width=4, layout="thirds"), "layout must be one of pairs, halves"),
         (lambda: P.Rotary(width=4)(torch.zeros(2, 6)), r"4 wide, found \(2, 6\)"),
         (lambda: P.shift_matrix(1, 5), "2 must divide the width, found 5"),
         (lambda: P.sine_2d(2, 2, 6), "4 must divide the width, found 6"),
@@ -295,15 +294,6 @@ def test_an_offset_for_each_row_and_no_other_number_of_them(name, offset):
         ValueError, match=rf"each row of x, must have .*\(2,\), found \({len(offset)},"
     ):
         modules()[name](torch.zeros(2, 4, 6), offset)
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [],
-)
-def test_what_is_of_another_kind_gets_a_sentence_too(call, words):
-    with pytest.raises(TypeError, match=words):
-        call()
 
 
 @pytest.mark.parametrize("layout", ["pairs", "halves"])

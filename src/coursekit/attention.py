@@ -13,7 +13,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit import masks
-from coursekit._base.checks import check_bias, check_mask, check_shape, check_values, check_widths
+from coursekit._base.checks import (
+    check_bias,
+    check_fraction,
+    check_mask,
+    check_shape,
+    check_values,
+    check_widths,
+)
 from coursekit.kernels import gaussian, scaled_dot
 
 
@@ -35,6 +42,7 @@ def attention(
     """
     weights = attention_weights(q, k, mask, causal=causal, kernel=kernel, bias=bias)  # (..., T, S)
     check_values(k, v, weights.shape)
+    check_fraction(dropout=dropout)
     return F.dropout(weights.to(v.dtype), dropout) @ v  # (..., T, Dv): a weighted mean of values
 
 
@@ -102,6 +110,7 @@ def fused_attention(
     """
     shape = check_widths(q, k)
     check_values(k, v, shape)
+    check_fraction(dropout=dropout)
     T, S = shape[-2:]
     if mask is not None:
         check_mask(mask, shape)

@@ -11,6 +11,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from coursekit._base.checks import check_between, check_int
+
 
 def alibi_slopes(heads: int) -> Tensor:
     """(H,): one slope for each head, 2^(−8/H), 2^(−16/H), … (Press et al., 2022).
@@ -18,6 +20,7 @@ def alibi_slopes(heads: int) -> Tensor:
     That holds where H is a power of two. Other numbers take the slopes of the next lower power,
     then every second slope of the next higher one, as the paper's code does.
     """
+    check_int(heads=heads)
     power = 2 ** math.floor(math.log2(heads))
     slopes = [2 ** (-8 * (h + 1) / power) for h in range(power)]
     slopes += [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
@@ -64,6 +67,7 @@ class RelativeBias(nn.Module):
         bidirectional: bool = True,
     ) -> None:
         super().__init__()
+        check_int(heads=heads)
         _check_buckets(buckets, max_distance, bidirectional)
         self.buckets, self.max_distance, self.bidirectional = buckets, max_distance, bidirectional
         self.weight = nn.Parameter(torch.randn(buckets, heads) * 0.02)
@@ -84,6 +88,7 @@ class WindowBias(nn.Module):
 
     def __init__(self, *, heads: int, height: int, columns: int) -> None:
         super().__init__()
+        check_int(heads=heads, height=height, columns=columns)
         self.height, self.columns = height, columns
         self.weight = nn.Parameter(torch.randn((2 * height - 1) * (2 * columns - 1), heads) * 0.02)
 
@@ -94,11 +99,8 @@ class WindowBias(nn.Module):
         """
         height = self.height if height is None else height
         columns = self.columns if columns is None else columns
-        if not (0 < height <= self.height and 0 < columns <= self.columns):
-            raise ValueError(
-                f"the largest window is {self.height} by {self.columns}, "
-                f"found {height} by {columns}"
-            )
+        check_between(1, self.height, height=height)
+        check_between(1, self.columns, columns=columns)
         table = self.weight.unflatten(0, (2 * self.height - 1, 2 * self.columns - 1))
         down, right = self.height - height, self.columns - columns  # offsets that are too far
         table = table[down : table.shape[0] - down, right : table.shape[1] - right]
@@ -118,6 +120,7 @@ def window_bias(table: Tensor) -> Tensor:
 
 
 def _check_buckets(buckets: int, max_distance: int, bidirectional: bool) -> None:
+    check_int(buckets=buckets, max_distance=max_distance)
     if buckets < 4 or buckets % 2:
         raise ValueError(f"buckets must be an even number of at least 4, found {buckets}")
     exact = buckets // (4 if bidirectional else 2)  # nearer ones have a bucket each
@@ -131,6 +134,7 @@ def _check_buckets(buckets: int, max_distance: int, bidirectional: bool) -> None
 def _distances(T: int, S: int | None, device: torch.device | None = None) -> Tensor:
     """(T, S): query position minus key position, the queries being the last T of S positions."""
     S = T if S is None else S
+    check_int(0, T=T, S=S)
     if S < T:
         raise ValueError(f"there must be at least as many keys as queries, found T={T}, S={S}")
     positions = torch.arange(S, device=device)

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice
+from coursekit._base.checks import check_choice, check_fraction, check_int
 from coursekit.activations import relu
 from coursekit.cache import KeyValueCache, StackCache
 from coursekit.feed_forward import FeedForward
@@ -52,6 +52,8 @@ class Residual(nn.Module):
     ) -> None:
         super().__init__()
         check_choice(get_args(Norm), norm=norm)
+        check_int(width=width)
+        check_fraction(dropout=dropout, drop_path=drop_path)
         self.placement, self.skip, self.drop_path = norm, skip, drop_path
         self.dropout = nn.Dropout(dropout)
         normalise = partial(make_norm, width, rms=rms_norm, eps=eps)
@@ -237,6 +239,8 @@ class Stack(nn.Module):
         **block: Any,
     ) -> None:
         super().__init__()
+        check_int(depth=depth)
+        check_fraction(drop_path=drop_path)
         shared = {"width": width, "norm": norm, "eps": eps, "rms_norm": rms_norm, **block}
         rates = torch.linspace(0, drop_path, depth, device="cpu").tolist()
         self.blocks = nn.ModuleList(Block(**shared, drop_path=rate) for rate in rates)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from coursekit._base.checks import check_int
+
 
 class KeyValueCache:
     """The keys and values of the positions seen so far: decoding computes each only once.
@@ -19,6 +21,7 @@ class KeyValueCache:
     """
 
     def __init__(self, capacity: int = 0) -> None:
+        check_int(0, capacity=capacity)
         self.capacity, self.length = capacity, 0
         self._keys: Tensor | None = None  # (B, Hkv, capacity, Dh), of which `length` are in use
         self._values: Tensor | None = None  # (B, Hkv, capacity, Dv)
@@ -87,6 +90,7 @@ class StackCache:
     """A cache for each block's self-attention (`own`) and for its cross-attention (`memory`)."""
 
     def __init__(self, depth: int, capacity: int = 0) -> None:
+        check_int(depth=depth)
         self.own = [KeyValueCache(capacity) for _ in range(depth)]
         self.memory = [KeyValueCache() for _ in range(depth)]
 

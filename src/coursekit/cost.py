@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from coursekit._base.checks import check_int
+
 
 @dataclass(frozen=True)
 class LayerCost:
@@ -30,12 +32,14 @@ class LayerCost:
 
 def self_attention(n: int, d: int, *, heads: int = 1, itemsize: int = 4) -> LayerCost:
     """Each position looks at all n: two products of n × d by d × n; the projections not counted."""
+    check_int(n=n, d=d, heads=heads, itemsize=itemsize)
     numbers = 3 * n * d + heads * n * n  # queries, keys, values; the weights of each head
     return LayerCost(flops=4 * n * n * d, sequential=1, path=1, bytes=numbers * itemsize)
 
 
 def recurrent(n: int, d: int, *, itemsize: int = 4) -> LayerCost:
     """h_t = tanh(W x_t + U h_{t−1}): two d × d products for each position, one after the other."""
+    check_int(n=n, d=d, itemsize=itemsize)
     numbers = 2 * n * d  # inputs and states
     return LayerCost(flops=4 * n * d * d, sequential=n, path=n, bytes=numbers * itemsize)
 
@@ -48,6 +52,7 @@ def convolutional(
     With `dilated` the l-th layer looks kernel^l apart, so that the reach grows by a power each
     layer: the paper's log_k(n). Without it, layers of contiguous kernels are stacked: n/k.
     """
+    check_int(n=n, d=d, kernel=kernel, itemsize=itemsize)
     if kernel < 3 or kernel % 2 == 0:
         raise ValueError(f"kernel must be odd and at least 3, found {kernel}")
     radius, layers, reach = kernel // 2, 0, 0
@@ -67,6 +72,7 @@ def restricted(n: int, d: int, *, radius: int, heads: int = 1, itemsize: int = 4
 
     Counted for a window that lies wholly within the sequence; at both ends it is a little less.
     """
+    check_int(n=n, d=d, radius=radius, heads=heads, itemsize=itemsize)
     r = min(2 * radius + 1, n)
     return LayerCost(
         flops=4 * n * r * d,
@@ -95,5 +101,7 @@ def training_flops(
     embedding is looked up and not multiplied; with a `vocabulary` the output matrix is counted too,
     which Kaplan et al. (2020) leave out.
     """
+    check_int(tokens=tokens, weights=weights, depth=depth, width=width, length=length)
+    check_int(0, vocabulary=vocabulary, window=window or 0)
     keys = sum(min(place, window or length) for place in range(1, length + 1)) / length  # mean
     return 6.0 * tokens * (weights + vocabulary * width + 2 * depth * width * keys)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from coursekit._base.checks import check_int
+
 
 class WordEmbedding(nn.Embedding):
     """An `nn.Embedding` that is also the output layer, with a `bias` (V,) on the scores."""
@@ -21,6 +23,7 @@ class WordEmbedding(nn.Embedding):
         padding_idx: int | None = None,
         bias: nn.Parameter | nn.Buffer | None = None,
     ) -> None:
+        check_int(vocabulary=vocabulary, width=width)
         super().__init__(vocabulary, width, padding_idx=padding_idx)
         self.bias = bias
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
+from coursekit._base.checks import check_fraction, check_int
 from coursekit.activations import relu
 from coursekit.norms import make_norm
 
@@ -39,8 +40,11 @@ class FeedForward(nn.Module):
         rms_norm: bool = False,
     ) -> None:
         super().__init__()
+        check_int(width=width)
+        check_fraction(dropout=dropout)
         if hidden is None:
             hidden = 8 * width // 3 if gated else 4 * width
+        check_int(hidden=hidden)
         if not callable(activation):
             raise TypeError(
                 "activation must be a function such as coursekit.activations.gelu, "

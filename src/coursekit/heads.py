@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit._base.checks import (
+    check_fraction,
     check_head_axis,
     check_head_mask,
     check_int,
@@ -25,6 +26,7 @@ from coursekit.positions import Rotary
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """x (B, T, H·Dh) -> (B, H, T, Dh): the width is cut into heads, nothing else moves."""
     check_shape(x, "x", "batch, length, width")
+    check_int(heads=heads)
     if x.shape[-1] % heads:
         raise ValueError(f"a width of {x.shape[-1]} cannot be split into {heads} equal heads")
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # (B, H, T, Dh)
@@ -45,6 +47,7 @@ class Projections(nn.Linear):
     """
 
     def __init__(self, width: int, sizes: tuple[int, ...], *, bias: bool = True) -> None:
+        check_int(width=width)
         super().__init__(width, sum(sizes), bias=bias)
         self.sizes = sizes
 
@@ -94,6 +97,8 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"kv_heads must divide heads, found {kv_heads} and {heads}")
         head_width = width // heads if head_width is None else head_width
         value_width = head_width if value_width is None else value_width
+        check_int(head_width=head_width, value_width=value_width)
+        check_fraction(dropout=dropout)
         if rotary is not None and rotary.width != head_width:
             raise ValueError(
                 f"rotary must be as wide as a head, {head_width}, found {rotary.width} wide"

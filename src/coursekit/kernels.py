@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_positive, check_widths
+from coursekit._base.checks import check_at_least, check_int, check_positive, check_widths
 
 
 def dot(q: Tensor, k: Tensor) -> Tensor:
@@ -34,6 +34,7 @@ def cosine(q: Tensor, k: Tensor, eps: float = 1e-8) -> Tensor:
 
     The paper multiplies it by a learned sharpness; without that a softmax stays nearly flat.
     """
+    check_at_least(eps=eps)
     check_widths(q, k)
     q, k = upcast(q), upcast(k)
     lengths = q.norm(dim=-1)[..., :, None] * k.norm(dim=-1)[..., None, :]  # (..., T, S)
@@ -55,6 +56,7 @@ class General(nn.Module):
 
     def __init__(self, *, query_width: int, key_width: int) -> None:
         super().__init__()
+        check_int(query_width=query_width, key_width=key_width)
         self.weight = nn.Parameter(torch.empty(query_width, key_width))
         nn.init.normal_(self.weight, std=1 / math.sqrt(query_width * key_width))
 
@@ -73,6 +75,7 @@ class Additive(nn.Module):
 
     def __init__(self, *, query_width: int, key_width: int, hidden: int) -> None:
         super().__init__()
+        check_int(query_width=query_width, key_width=key_width, hidden=hidden)
         self.query = nn.Linear(query_width, hidden, bias=False)
         self.key = nn.Linear(key_width, hidden, bias=False)
         self.score = nn.Linear(hidden, 1, bias=False)

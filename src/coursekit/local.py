@@ -35,6 +35,8 @@ def local_attention(
     if T != S:
         raise ValueError(f"a sliding window needs as many keys as queries, found {T} and {S}")
     check_int(0, radius=radius)
+    if block is not None:
+        check_int(block=block)
     if keep is not None:
         check_shape(keep, "keep", f"{B}, {T}", torch.bool)
     if block is None:  # the power of two below the radius, which divides the usual lengths
@@ -71,6 +73,7 @@ def block_attention(q: Tensor, k: Tensor, v: Tensor, layout: Tensor, *, block: i
     of equal count are computed together, so a few global rows do not make the others pay.
     """
     B, H, T, S = _check(q, k, v)
+    check_int(block=block)
     if T % block or S % block:
         raise ValueError(f"block must divide both lengths, found block {block}, lengths {T}, {S}")
     check_shape(layout, "layout", f"{T // block}, {S // block}", torch.bool)

@@ -21,11 +21,13 @@ Device = torch.device | str | None
 def padding(tokens: Tensor, pad: int) -> Tensor:
     """tokens (B, S) -> (B, 1, 1, S): every query may look at what is not padding."""
     check_shape(tokens, "tokens", "batch, length")
+    check_int(-torch.inf, pad=pad)
     return (tokens != pad)[:, None, None, :]  # (B, 1, 1, S)
 
 
 def lengths(lengths: Tensor | Sequence[int], size: int) -> Tensor:
     """lengths (B,) -> (B, 1, 1, size): every query may look at the first `lengths[b]` keys."""
+    check_int(0, size=size)
     lengths = torch.as_tensor(lengths)
     check_shape(lengths, "lengths", "batch")
     if lengths.numel() and not 0 <= lengths.min() <= lengths.max() <= size:
@@ -51,6 +53,7 @@ def local(T: int, S: int | None = None, *, radius: int, device: Device = None) -
 
 def global_tokens(T: int, tokens: Sequence[int], *, device: Device = None) -> Tensor:
     """(T, T): the positions in `tokens` may look at all others, and all others at them."""
+    check_int(0, T=T)
     chosen = torch.zeros(T, dtype=torch.bool, device=device)  # (T,)
     chosen[list(tokens)] = True
     return chosen[:, None] | chosen[None, :]  # (T, T)
@@ -65,6 +68,7 @@ def random_keys(
     T: int, count: int, *, generator: torch.Generator | None = None, device: Device = None
 ) -> Tensor:
     """(T, T): each query may look at `count` different keys drawn at random."""
+    check_int(0, T=T)
     check_between(0, T, count=count)
     chosen = torch.rand(T, T, generator=generator).argsort(dim=-1)[:, :count]  # (T, count)
     mask = torch.zeros(T, T, dtype=torch.bool).scatter(-1, chosen, True)  # (T, T)
@@ -91,12 +95,15 @@ def bigbird(
 
 def expand_blocks(layout: Tensor, block: int) -> Tensor:
     """layout (R, C) of blocks -> (R·block, C·block) of single positions."""
+    check_shape(layout, "layout", "rows, columns")
+    check_int(block=block)
     return layout.repeat_interleave(block, dim=0).repeat_interleave(block, dim=1)
 
 
 def _positions(T: int, S: int | None, device: Device) -> tuple[Tensor, Tensor]:
     """Return the positions of the queries (T, 1) and of the keys (1, S)."""
     S = T if S is None else S
+    check_int(0, T=T, S=S)
     if T > S:
         raise ValueError(f"there must be at least as many keys as queries, found T={T}, S={S}")
     positions = torch.arange(S, device=device)  # (S,)

@@ -11,11 +11,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from coursekit._base.checks import check_at_least, check_int
 from coursekit.kernels import upcast
 
 
 def rms_norm(x: Tensor, weight: Tensor | None = None, *, eps: float = 1e-5) -> Tensor:
     """x (..., D), weight (D,) -> (..., D): x / √(mean of x² + eps), times the weight."""
+    check_at_least(eps=eps)
     wide = upcast(x)  # (..., D)
     y = wide / (wide.square().mean(dim=-1, keepdim=True) + eps).sqrt()  # (..., D)
     return (y if weight is None else y * weight).to(x.dtype)
@@ -29,6 +31,8 @@ class RMSNorm(nn.Module):
 
     def __init__(self, width: int, *, eps: float = 1e-5) -> None:
         super().__init__()
+        check_int(width=width)
+        check_at_least(eps=eps)
         self.width, self.eps = width, eps
         self.weight = nn.Parameter(torch.ones(width))  # (D,)
 
@@ -43,4 +47,5 @@ class RMSNorm(nn.Module):
 
 def make_norm(width: int, *, rms: bool, eps: float) -> nn.Module:
     """Return an `RMSNorm` or torch's LayerNorm."""
+    check_at_least(eps=eps)
     return RMSNorm(width, eps=eps) if rms else nn.LayerNorm(width, eps=eps)

@@ -14,7 +14,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_shape, readable
+from coursekit._base.checks import check_choice, check_int, check_positive, check_shape, readable
 
 
 def sinusoidal(
@@ -29,6 +29,7 @@ def sinusoidal(
     An int T stands for the positions 0 … T−1. Column 2i holds sin(ω t), column 2i + 1 holds
     cos(ω t), with ω = base^(−2i / width). An odd width ends on a sine without its cosine.
     """
+    check_int(width=width)
     t = _ids(positions)  # (...)
     angles = _angles(t, width, base)  # (..., ceil(width / 2))
     waves = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (..., ceil(width / 2), 2)
@@ -51,6 +52,7 @@ def shift_matrix(
 
 def binary(positions: int | Tensor, width: int) -> Tensor:
     """positions (...) -> (..., width): each position's number in bits, lowest bit first."""
+    check_int(width=width)
     t = _ids(positions)  # (...)
     if t.numel() and readable(t):
         for place in (int(t.min()), int(t.max())):
@@ -65,6 +67,7 @@ def sine_2d(height: int, columns: int, width: int, *, base: float = 10_000.0) ->
     Each half is `sinusoidal`. DETR counts and scales in its own way: `padded_sine_2d`.
     """
     _check_divides(4, width, "sine_2d turns pairs for rows and for columns")
+    check_int(0, height=height, columns=columns)
     rows = sinusoidal(height, width // 2, base=base)[:, None, :].expand(-1, columns, -1)
     cols = sinusoidal(columns, width // 2, base=base)[None, :, :].expand(height, -1, -1)
     return torch.cat([rows, cols], dim=-1)  # (height, columns, width)
@@ -99,6 +102,7 @@ def position_ids(T: int, offset: int | Tensor = 0, device: torch.device | None =
 
     A row of a batch that is padded on the left starts before 0; its padding gets id 0.
     """
+    check_int(0, T=T)
     if not isinstance(offset, Tensor):
         return torch.arange(offset, offset + T, device=device)  # (T,)
     return (offset[:, None] + torch.arange(T, device=offset.device)).clamp_min(0)  # (B, T)
@@ -124,6 +128,7 @@ class LearnedPosition(nn.Module):
 
     def __init__(self, *, size: int, width: int, std: float = 0.02) -> None:
         super().__init__()
+        check_int(size=size, width=width)
         self.weight = nn.Parameter(torch.randn(size, width) * std)  # (size, D)
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
@@ -146,6 +151,8 @@ class SinusoidalPosition(nn.Module):
 
     def __init__(self, *, width: int, base: float = 10_000.0) -> None:
         super().__init__()
+        check_int(width=width)
+        check_positive(base=base)
         self.width, self.base = width, base
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
@@ -159,6 +166,7 @@ class BinaryPosition(nn.Module):
 
     def __init__(self, *, width: int) -> None:
         super().__init__()
+        check_int(width=width)
         self.width = width
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
@@ -185,6 +193,7 @@ class Rotary(nn.Module):
         super().__init__()
         _check_divides(2, width, "Rotary turns pairs")
         check_choice(("pairs", "halves"), layout=layout)
+        check_positive(base=base)
         self.width, self.base, self.layout = width, base, layout
 
     def forward(
@@ -226,6 +235,7 @@ def _angles(positions: Tensor, width: int, base: float) -> Tensor:
     In float64, because at position 100,000 a float32 angle is wrong in the third decimal; MPS has
     no float64 and must do without.
     """
+    check_positive(base=base)
     dtype = torch.float32 if positions.device.type == "mps" else torch.float64
     pairs = torch.arange(0, width, 2, dtype=dtype, device=positions.device)
     return positions[..., None].to(dtype) * base ** (-pairs / width)
@@ -237,5 +247,6 @@ def _ids(positions: int | Tensor) -> Tensor:
 
 
 def _check_divides(number: int, width: int, why: str) -> None:
+    check_int(width=width)
     if width % number:
         raise ValueError(f"{why}: {number} must divide the width, found {width}")

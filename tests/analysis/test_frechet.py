@@ -1,6 +1,5 @@
 """Fréchet distance and Inception score: closed forms, other roots, laws, bad input."""
 
-from itertools import product
 from math import e, exp, log
 
 import numpy as np
@@ -137,6 +136,3 @@ def test_bad_input_gets_a_sentence():
             inception_score(bad)
     with pytest.raises(ValueError, match=r"must be \(pictures, classes\), found"):
         inception_score(torch.ones(3))
-    for function, (given_, name) in product((gaussian_of,), [([1.0], "features")]):
-        with pytest.raises(TypeError, match=f"{name} must be a tensor"):
-            function(given_)

@@ -137,12 +137,10 @@ def test_falls_until():
 @pytest.mark.parametrize(
     "call, sentence",
     [
-        (lambda: closest_pair(waves, 1), "at least 2, found 1"),
         (lambda: shift_residual(waves, 6, 4), "fewer than 4 pairs at a shift of 4"),
         (lambda: shift_dependence(products(waves), 8, 8), "between 0 and the length 8, found 8"),
         (lambda: shift_dependence(waves, 8, 2), r"must end on \(T, T\), found \(8, 32\)"),
         (lambda: falls_until(torch.ones(2, 2)), r"one axis, found \(2, 2\)"),
-        (lambda: length_dependence(waves, 0), "length must be above 0"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, sentence):

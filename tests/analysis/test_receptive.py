@@ -63,10 +63,6 @@ def test_what_depends_on_nothing():
 
 
 def test_bad_input_gets_a_sentence():
-    with pytest.raises(ValueError, match=r"layers\[1\].stride must be above 0, found 0"):
-        receptive_field([(3,), (3, 0)])
-    with pytest.raises(TypeError, match=r"layers\[0\].kernel must be a whole number"):
-        receptive_field([(3.0,)])
     with pytest.raises(ValueError, match=r"x must be \(batch, channels, rows, columns\), found"):
         depends_on(nn.Identity(), torch.zeros(3, 3), (0, 0))
     with pytest.raises(ValueError, match=r"the place \(0, 3\) is not on the model's map"):

@@ -190,21 +190,12 @@ def test_a_rectangle_in_the_middle_has_the_area_that_was_drawn():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda x, y: random_flip(x[0]), r"images must have shape \(batch, "),
-        (lambda x, y: random_flip(x.to(torch.uint8)), "must be floating point, found torch.uint8"),
-        (lambda x, y: random_flip(x, share=1.5), "share must be between 0 and 1"),
-        (lambda x, y: random_shift(x, most=-1), "most must be at least 0, found -1"),
-        (lambda x, y: random_shift(x, most=1.5), "most must be a whole number, found 1.5"),
         (lambda x, y: random_erase(x, area=(0.5, 0.2)), "from the smaller to the larger"),
-        (lambda x, y: random_erase(x, area=(0.5, 2.0)), "largest must be between 0 and 1"),
-        (lambda x, y: random_erase(x, aspect=0.0), "aspect must be above 0"),
         (lambda x, y: random_erase(x, aspect=3.0), "aspect be at most 1"),
-        (lambda x, y: mixup(x, y, alpha=0), "alpha must be above 0"),
         (lambda x, y: cutmix(x, y[:2]), r"\(3, classes\), found \(2, 4\)"),
         (lambda x, y: cutmix(x, y.argmax(1)), r"\(3, classes\), found \(3,\)"),
         (lambda x, y: mixup(x, y.long()), "targets must be shares.*found torch.int64"),
         (lambda x, y: mixup(x, [1, 2, 3]), "found list"),
-        (lambda x, y: mixup(x, y - 1), "smallest_share must be at least 0"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, sentence):

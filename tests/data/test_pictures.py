@@ -208,11 +208,6 @@ def test_bad_input_gets_a_sentence(function):
         function("dev")
 
 
-def test_a_bad_source_gets_a_sentence():
-    with pytest.raises(ValueError, match="embedded, full, found 'hub'"):
-        fashion(source="hub")
-
-
 def test_take_keeps_pictures_and_labels_together():
     some = fashion("test").take([5, 2])
     assert torch.equal(some.images[1], fashion("test").images[2])

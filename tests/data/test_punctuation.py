@@ -159,16 +159,3 @@ def test_no_rule_of_thumb_sets_the_marks(parts):
 SIZES = {"verses": [26_773, 3421, 3362], "speeches": [4462, 3265]}
 TEST_MARKS = {"": 63_992, ",": 7164, ".": 636, "?": 153, "!": 45, ":": 440, ";": 879}
 BEST = {"own": 0.072, "follower": 0.102}  # mean F1 of the six marks
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: punctuation("dev"), "train, valid, test, found 'dev'"),
-        (lambda: punctuation(texts="reviews"), "texts must be one of verses, speeches"),
-        (lambda: punctuation(longest=1), "longest must be at least 2, found 1"),
-    ],
-)
-def test_bad_input_gets_a_sentence(call, said):
-    with pytest.raises(ValueError, match=said):
-        call()

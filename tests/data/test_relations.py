@@ -135,19 +135,6 @@ def test_words_of_one_piece_and_of_several_are_marked(part):
     assert all(tokenizer.encode(word) for words in LISTS.values() for word in words)
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "said"),
-    [
-        (("verb", "choose", 3), ValueError, "relation must be one of determiner, .*'verb'"),
-        (("object", "train", 3), ValueError, "part must be one of choose, judge, found 'train'"),
-        (("object", "choose", 0), ValueError, "count must be above 0, found 0"),
-    ],
-)
-def test_bad_input_is_named(given, error, said):
-    with pytest.raises(error, match=said):
-        related_words(*given)
-
-
 def test_a_pair_is_two_words_of_the_sentence():
     with pytest.raises(ValueError, match="places from 0 to 1, found 0 and 2"):
         Related(("a", "b"), 0, 2, "object")

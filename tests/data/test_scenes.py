@@ -140,15 +140,6 @@ def test_boxes_that_touch_do_not_meet():
     assert not one.meets(Placed(0, pixels, 10, 14)) and one.meets(Placed(0, pixels, 10, 7))
 
 
-def test_bad_input_gets_a_sentence():
-    with pytest.raises(ValueError, match="train, valid, test, found 'dev'"):
-        scenes("dev")
-    with pytest.raises(ValueError, match="size 32 or more, found 10 and 16"):
-        scenes("train", 10, size=16)
-    with pytest.raises(ValueError, match="found -1 and 128"):
-        scenes("train", -1)
-    for turned in (-1, 181):
-        with pytest.raises(ValueError, match=f"turned must be 0 to 180 degrees, found {turned}"):
-            scenes("train", 1, turned=turned)
+def test_a_scene_that_is_not_there_is_named():
     with pytest.raises(IndexError, match="there are 3 scenes, found index 3"):
         scenes("train", 3)[3]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit.data.near_duplicates import jaccard, leaders, near_pairs, shingles
-from coursekit.data.splits import SHARES, check_split, normal, split_of
+from coursekit.data.splits import SHARES, normal, split_of
 
 
 def test_the_split_of_a_text_never_changes():
@@ -33,8 +33,6 @@ def test_shares_that_are_no_shares_get_a_sentence():
         split_of("x", {"a": 0.5})
     with pytest.raises(ValueError, match="0 or more"):
         split_of("x", {"a": -0.5, "b": 1.5})
-    with pytest.raises(ValueError, match="train, valid, test, found 'dev'"):
-        check_split("dev")
 
 
 def test_normal_keeps_letters_and_digits_only():

@@ -75,16 +75,9 @@ def test_a_profile_from_the_command_to_its_result(lab, capfd):
         f"_build/training/toy/{folder.name}/begun.json",
         "results/toy/cpu.json",
     }
-    lines = out.splitlines()
-    assert re.fullmatch(r"toy cpu: \d+ s", lines[0])
-    assert lines[1:] == [
-        "  loss  1.25",
-        "  bleu  21.3",
-        f"executed: {copy}",
-        "result: results/toy/cpu.json",
-    ]
-    begun = [line for line in err.splitlines() if line.startswith("cell ")]
-    assert begun[2] == "cell 4/7: injected-parameters" and begun[-1] == "cell 7/7: step-4"
+    assert {"1.25", "21.3", copy, "results/toy/cpu.json"} <= set(out.split())
+    cells = dict(re.findall(r"^cell (\d)/7: (\S+)$", err, re.MULTILINE))
+    assert cells["4"] == "injected-parameters" and cells["7"] == "step-4"
     assert "step 0" in err.splitlines()
 
     shown = outputs(lab.root / copy)
@@ -103,19 +96,12 @@ def test_a_profile_from_the_command_to_its_result(lab, capfd):
     assert set(hardware) == {"cpu", "cores", "memory_GB", "gpu"}
     assert (hardware["cores"], hardware["gpu"]) == (3, None)
     assert {"python", "coursekit", "torch"} <= set(result.pop("versions"))
-    assert result == {
-        "name": "toy",
-        "profile": "cpu",
-        "seed": 1,
-        "settings": {"minutes": 1, "steps": 5, "lr": 0.5},
-        "metrics": {"loss": 1.25, "bleu": 21.3},
-        "curves": {"toy": [{"step": 1, "loss": 3.0}]},
-        "tables": {"t": [[1, "a"]]},
-        "data": {"verses": "ab12"},
-        "processes": 1,
-        "computing": asdict(Computing()),
-        "set": {},
-    }
+    assert (result["name"], result["profile"], result["seed"]) == ("toy", "cpu", 1)
+    assert result["settings"] == {"minutes": 1, "steps": 5, "lr": 0.5} and result["set"] == {}
+    assert result["metrics"] == {"loss": 1.25, "bleu": 21.3}
+    assert result["curves"] == {"toy": [{"step": 1, "loss": 3.0}]}
+    assert result["tables"] == {"t": [[1, "a"]]} and result["data"] == {"verses": "ab12"}
+    assert result["processes"] == 1 and result["computing"] == asdict(Computing())
 
 
 def test_what_is_set_reaches_the_notebook_and_is_no_result_of_the_profile(lab, capsys):
@@ -207,11 +193,9 @@ def test_failures_keep_the_notebook_and_the_last_result(lab, capsys):
     assert (code, out) == (1, "")
     (folder,) = (lab.root / "_build/training/toy").iterdir()
     kept = folder / "toy.failed.ipynb"
-    assert err == (
-        "coursekit: error: notebooks/training/toy.ipynb, cell step-4, line 2, y = x / 0: "
-        "ZeroDivisionError: division by zero "
-        f"(see _build/training/toy/{folder.name}/toy.failed.ipynb)\n"
-    )
+    for fact in ("toy.ipynb", "step-4", "line 2", "y = x / 0", "ZeroDivisionError", kept.name):
+        assert fact in err
+    assert err.count("\n") == 1
     assert outputs(kept)["step-3"][0]["text"] == "seen\n"
     assert outputs(kept)["step-4"][0]["ename"] == "ZeroDivisionError"
     assert old.read_text() == "{}"
@@ -222,35 +206,16 @@ def test_failures_keep_the_notebook_and_the_last_result(lab, capsys):
 def test_each_way_to_fail_has_its_sentence(lab):
     """All in one process, which a failed notebook does not take along."""
     cases = {
-        "silent": (["x = 1"], "never calls record(metrics=...), so it has no result", ""),
+        "silent": (["x = 1"], ["record(metrics=...)"], ""),
         "dead": (
-            ["import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"],
-            "the kernel died, perhaps for lack of memory",
-            "step-3",
+            ["import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"], ["kernel died"], "step-3"
         ),
-        "slow": (
-            ["import time\ntime.sleep(600)"],
-            "stopped at the limit of {:g} s; --timeout allows more",
-            "step-3",
-        ),
-        "nan": (
-            ["record(metrics={'bleu': float('nan')})"],
-            "ValueError: metrics.bleu is nan; a number that is finite is expected, or None",
-            "step-3",
-        ),
-        "kind": (
-            [RECORD],
-            "ValueError: lr is 'fast'; a number such as 0.5 is expected",
-            "step-2",
-        ),
-        "other": (
-            [RECORD],
-            "its worker has another version of coursekit, Python, torch, numpy or matplotlib "
-            "than this machine",
-            "",
-        ),
-        "fine": ([RECORD], None, None),
-    }
+        "slow": (["import time\ntime.sleep(600)"], ["{:g} s", "--timeout"], "step-3"),
+        "nan": (["record(metrics={'bleu': float('nan')})"], ["metrics.bleu", "nan"], "step-3"),
+        "kind": ([RECORD], ["lr", "'fast'", "0.5"], "step-2"),
+        "other": ([RECORD], ["coursekit", "Python", "torch"], ""),
+        "fine": ([RECORD], [], None),
+    }  # fmt: skip
     jobs = []
     for name, (cells, _, _) in cases.items():
         lab.training(name, *cells)
@@ -262,63 +227,60 @@ def test_each_way_to_fail_has_its_sentence(lab):
             jobs[-1] |= {"folder": None, "source": None, "key": "made by other code"}
     with Pool(WORKER, 1) as pool:
         for job, answer in pool.run(jobs):
-            _, error, cell = cases[job["name"]]
+            _, facts, cell = cases[job["name"]]
             while job["name"] == "slow" and answer["cell"] != cell and job["timeout"] < 600:
                 job["timeout"] *= 5  # on a busy machine two seconds are not enough to begin
                 with Pool(WORKER, 1) as more:
                     ((_, answer),) = more.run([job])
-            assert answer.get("error") == (error and error.format(job["timeout"])), job["name"]
+            for fact in facts:
+                assert fact.format(job["timeout"]) in answer["error"], job["name"]
             assert answer.get("cell") == cell, job["name"]
             assert job["name"] == "other" or json.loads(answer["notebook"])["cells"]
             assert answer["ok"] == (job["name"] == "fine")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "facts"),
     [
-        (["boat"], 1, "there is no notebooks/training/boat.ipynb; the trainings are plain, toy"),
-        (
-            ["toy", "--set", "width=3"],
-            1,
-            "--set sets width, which is not a parameter; choose from seed",
-        ),
-        (["toy", "--set", "profile=gpu"], 1, "sets profile; that is what --profile is for"),
-        (["toy", "--set", "checkpoints=x"], 1, "checkpoints; that is what --checkpoints is for"),
-        (["toy", "--set", "processes=2"], 1, "sets processes; that is what --processes is for"),
-        (["toy", "--set", "lr"], 1, "--set lr should be --set NAME=VALUE"),
-        (["toy", "--set", "lr=1", "--set", "lr=2"], 1, "--set lr is given twice"),
-        (["toy", "--processes", "2"], 1, "toy has a loop of its own; processes can be set where"),
-        (["toy", "--set", "precision=bf16"], 1, "toy has a loop of its own; precision can be set"),
-        (["toy", "--log", "wandb"], 1, "toy has a loop of its own; log can be set where"),
-        (["toy", "--budget", "2"], 1, "--budget is for --all trainings"),
-        (["toy", "--all"], 1, "--all runs every training as its profile has it"),
-        (["--profile", "cpu"], 1, "a NAME is expected, or --all"),
-        (["--all", "--budget", "0"], 2, "'0' should be a number of hours above 0"),
-        (["toy", "--workers", "2"], 1, "--workers is for the runs of a --sweep"),
-        (["toy", "--cluster", "tcp://x"], 1, "--cluster is for the runs of a --sweep"),
-        (["plain", "--resume"], 1, "plain has no parameter checkpoints"),
-        (["toy", "--profile", "tpu"], 2, "invalid choice: 'tpu'"),
-        (["toy", "--threads", "0"], 2, "'0' should be a whole number from 1"),
+        (["boat"], 1, ["boat.ipynb", "plain", "toy"]),
+        (["toy", "--set", "width=3"], 1, ["--set", "width", "seed"]),
+        (["toy", "--set", "profile=gpu"], 1, ["sets profile", "--profile"]),
+        (["toy", "--set", "checkpoints=x"], 1, ["sets checkpoints", "--checkpoints"]),
+        (["toy", "--set", "processes=2"], 1, ["sets processes", "--processes"]),
+        (["toy", "--set", "lr"], 1, ["--set lr", "NAME=VALUE"]),
+        (["toy", "--set", "lr=1", "--set", "lr=2"], 1, ["--set lr", "twice"]),
+        (["toy", "--processes", "2"], 1, ["toy", "loop", "processes"]),
+        (["toy", "--set", "precision=bf16"], 1, ["toy", "loop", "precision"]),
+        (["toy", "--log", "wandb"], 1, ["toy", "loop", "log"]),
+        (["toy", "--budget", "2"], 1, ["--budget", "--all"]),
+        (["toy", "--all"], 1, ["--all", "profile"]),
+        (["--profile", "cpu"], 1, ["NAME", "--all"]),
+        (["--all", "--budget", "0"], 2, ["'0'", "hours above 0"]),
+        (["toy", "--workers", "2"], 1, ["--workers", "--sweep"]),
+        (["toy", "--cluster", "tcp://x"], 1, ["--cluster", "--sweep"]),
+        (["plain", "--resume"], 1, ["plain", "checkpoints"]),
+        (["toy", "--profile", "tpu"], 2, ["'tpu'"]),
+        (["toy", "--threads", "0"], 2, ["'0'", "from 1"]),
     ],
 )
-def test_what_cannot_be_asked_for_is_one_sentence(lab, capsys, arguments, code, said):
+def test_what_cannot_be_asked_for_is_one_sentence(lab, capsys, arguments, code, facts):
     lab.training("toy", RECORD)
     lab.training("plain", RECORD, parameters='profile = "cpu"\nseed = 1')
     got, out, err = ask(capsys, "train", *arguments)
     assert (got, out) == (code, "")
-    assert said in err and err.count("\n") == 1
+    assert all(fact in err for fact in facts) and err.count("\n") == 1
     assert not any(name.endswith(".ipynb") for name in lab.files())
 
 
 def test_a_notebook_without_parameters_is_named(lab, course):
     course.notebook("bare", "x = 1", folder="notebooks/training")
-    with pytest.raises(CourseError, match=r"bare\.ipynb has no cell tagged parameters"):
+    with pytest.raises(CourseError, match=r"bare\.ipynb .*parameters"):
         find(Course(lab.root), "bare")
 
 
 def test_a_package_that_is_missing_is_named(lab, monkeypatch):
     monkeypatch.setattr(train, "find_spec", lambda name: None)
-    with pytest.raises(CourseError, match=r'need papermill: pip install "coursekit\[train\]"'):
+    with pytest.raises(CourseError, match=r"papermill.*coursekit\[train\]"):
         find(Course(lab.root), "toy")
 
 
@@ -328,7 +290,7 @@ def test_two_runs_of_the_same_values_do_not_mix(lab, answers):
     folder = train.train(toy, quiet=True).executed.parent
     with (
         train.only_one(folder, "held"),
-        pytest.raises(CourseError, match="another run of toy with these values is running"),
+        pytest.raises(CourseError, match="another run of toy"),
     ):
         train.train(toy, quiet=True)
     train.train(toy, quiet=True)
@@ -364,7 +326,7 @@ def test_killed_with_9_and_resumed(lab, capsys, family, alive, until):
     path.write_text(edited)
     code, _, err = ask(capsys, "train", "toy", "--set", "steps=2000", "--resume")
     assert code == 1
-    assert "toy or what it imports has changed since those checkpoints were made" in err
+    assert "toy" in err and "changed" in err
     path.write_text(good)
     file.write_text("1999")  # so that little is left to do
     code, out, _ = ask(capsys, "train", "toy", "--set", "steps=2000", "--resume", "--quiet")
@@ -378,10 +340,7 @@ def test_resume_takes_what_is_there_and_a_new_run_empties_it(lab, answers, capsy
     toy = find(Course(lab.root), "toy")
     trained = train.train(toy, resume=True)
     folder, seconds = trained.executed.parent, trained.result["seconds"]
-    assert (
-        "there are no checkpoints of these values; it starts from scratch"
-        in capsys.readouterr().err
-    )
+    assert "no checkpoints" in capsys.readouterr().err
     state = folder / "checkpoints" / "state"
     state.write_text("1")
     begun = folder / "begun.json"
@@ -409,9 +368,7 @@ def test_ctrl_c_lets_the_training_save_itself(lab, family, alive, until):
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
     out, err = run.communicate(timeout=300)
     assert (run.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == (
-        "coursekit: toy cpu was interrupted; the same command with --resume goes on"
-    )
+    assert "interrupted" in err.splitlines()[-1] and "--resume" in err.splitlines()[-1]
     assert "Traceback" not in err
     assert alive(below) == []
     (state,) = lab.root.glob("_build/**/state")
@@ -427,7 +384,7 @@ def test_a_time_limit_saves_and_a_drive_that_stays_carries_on(lab, capsys, tmp_p
     while not [*state.glob("*/checkpoints/state")]:  # a busy machine takes long to begin
         code, out, err = ask(capsys, *line, "--timeout", str(limit))
         assert (code, out) == (1, "")
-        assert f"stopped at the limit of {limit} s; --timeout allows more" in err
+        assert f"{limit} s" in err and "--timeout" in err
         limit *= 3
     (file,) = state.glob("*/checkpoints/state")
     reached = int(file.read_text())
@@ -478,7 +435,7 @@ def test_two_processes_train_one_notebook_as_one_does(lab, capsys):
 def test_a_process_that_fails_ends_the_others_with_its_sentence(lab):
     fails = REGRESSION.replace("model = nn", "assert RANK == 0, 'too hot'\nmodel = nn")
     lab.training("toy", "import os\nRANK = int(os.environ.get('RANK', 0))", fails)
-    with pytest.raises(CourseError, match="process 2 of 2 failed: AssertionError: too hot"):
+    with pytest.raises(CourseError, match=r"process 2 of 2 .*too hot"):
         train.train(find(Course(lab.root), "toy"), quiet=True, threads=1, processes=2)
 
 
@@ -487,14 +444,14 @@ def test_a_tracker_that_is_not_installed_is_refused_before_anything_runs(lab, mo
     real = train.find_spec
     monkeypatch.setattr(train, "find_spec", lambda n: None if n == "trackio" else real(n))
     monkeypatch.setattr(train, "_answer", lambda *_: pytest.fail("it has begun"))
-    with pytest.raises(CourseError, match="--log trackio needs the package trackio: pip"):
+    with pytest.raises(CourseError, match="trackio"):
         train.train(find(Course(lab.root), "toy"), log="trackio", quiet=True)
 
 
 def test_the_precision_has_an_option_of_its_own(lab, capsys):
     lab.training("toy", REGRESSION)
     code, _, err = ask(capsys, "train", "toy", "--precision", "fp16", "--set", "precision=bf16")
-    assert code == 1 and "--precision says fp16, --set says bf16" in err
+    assert code == 1 and "fp16" in err and "bf16" in err
     command = ("train", "toy", "--profile", "smoke", "--precision", "bf16", "--quiet")
     assert ask(capsys, *command)[0] == 0
     (file,) = (lab.root / "_build" / "training" / "toy").glob("*/toy.json")
@@ -513,12 +470,10 @@ def test_all_is_a_plan_and_goes_as_far_as_the_hours_do(lab, capsys, monkeypatch)
     done.write_text(json.dumps({"hardware": {"cpu": "x", "gpu": "T4"}}))
     code, out, err = ask(capsys, "train", "--all", "--profile", "gpu", "--plan")
     assert (code, err) == (0, "")
-    assert [line.split() for line in out.splitlines()[1:]] == [
-        ["bert", "About", "bert", "1", "to", "do"],
-        ["broken", "About", "broken", "1", "to", "do"],
-        ["alpha", "About", "alpha", "1", "done", "on", "T4"],
-        ["2", "of", "3", "to", "do,", "about", "0.0", "hours", "by", "their", "profiles"],
-    ]
+    *rows, total = out.splitlines()[1:]
+    assert [row.split()[0] for row in rows] == ["bert", "broken", "alpha"]  # what is done, last
+    assert ["to do" in row for row in rows] == [True, True, False] and "T4" in rows[2]
+    assert total.startswith("2 of 3 ")
     assert ask(capsys, "train", "--list", "--profile", "gpu") == (0, out, "")
     assert ask(capsys, "train", "bert", "--list")[0] == 1
     code, out, err = ask(capsys, "train", "--all", "--profile", "gpu", "--quiet")

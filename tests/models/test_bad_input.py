@@ -18,6 +18,9 @@ from torch import Tensor
 from coursekit import models as m
 from coursekit.models import weights
 
+from ..refusals import Good, missing, public
+from .conftest import CASES, bert, bert_config, gpt, swin
+
 CONFIGS = {
     "GPTConfig": {}, "BertConfig": {}, "T5Config": {}, "BartConfig": {}, "Seq2SeqConfig": {},
     "RNNSearchConfig": {"source_vocabulary": 17, "target_vocabulary": 17}, "ViTConfig": {},
@@ -120,6 +123,137 @@ def test_input_that_cannot_be_read_is_refused_in_a_sentence(case):
         else:
             silent.append((what, "went through"))
     assert silent == []
+
+
+BART = {"vocabulary": 17, "width": 16, "depth": 1, "heads": 2, "hidden": 32, "positions": 64}
+MAP, PATCHES = torch.randn(1, 4, 4, 8), torch.randn(2, 16, 48)
+MASKED = torch.tensor([[True, False], [False, True]])
+TOKENS, HIDDEN = torch.ones(1, 3).long(), torch.randn(1, 3, 16)
+POSITIONS = {"kind": "1d", "grid": (4, 4), "width": 8}
+SCORES = {"start": torch.randn(2, 4), "end": torch.randn(2, 4)}
+TORCH = "*:list *:axes *:dtype"  # torch itself refuses them
+
+TABLE = {  # what is neither a model of `CASES` nor a configuration
+    "WordEmbedding": lambda: Good(
+        m.WordEmbedding, {"vocabulary": 9, "width": 4}, free="padding_idx"
+    ),
+    "WordEmbedding.forward": lambda: Good(m.WordEmbedding(9, 4).forward, {"x": TOKENS}, free="x"),
+    "shift_right": lambda: Good(m.shift_right, {"tokens": TOKENS, "start": 0}, free="tokens:dtype"),
+    "BertEmbeddings.forward": lambda: Good(
+        m.BertEmbeddings(bert_config()).forward, {"tokens": TOKENS}, free="tokens"
+    ),
+    "BertForPreTraining.forward": lambda: Good(
+        m.BertForPreTraining(bert_config()).forward, {"tokens": TOKENS},
+        bad={"positions": [torch.ones(1, 2) > 0]},
+    ),
+    "BertClassifier": lambda: Good(m.BertClassifier, {"bert": bert(), "classes": 3}),
+    "RobertaClassifier": lambda: Good(
+        m.RobertaClassifier, {"bert": bert(pooler=False), "classes": 3}
+    ),
+    "BertTagger": lambda: Good(m.BertTagger, {"bert": bert(), "classes": 3}),
+    "best_span": lambda: Good(
+        m.best_span, {**SCORES, "allowed": torch.ones(2, 4) > 0, "longest": 2},
+        bad={"end": [SCORES["end"][:, 1:]], "start": [torch.randn(4)]}, free="start:axes",
+    ),
+    "Bert.forward": lambda: Good(
+        bert().forward, {"tokens": TOKENS}, bad={"head_mask": [torch.ones(3)]}
+    ),
+    "GPT.start": lambda: Good(gpt().start, {"keep": TOKENS > 0}),
+    "RNNSearch.encode": lambda: Good(
+        CASES["RNNSearch"].make().encode, {"source": TOKENS}, bad={"source": [TOKENS[:, :0]]}
+    ),
+    "DeiTConfig": lambda: Good(m.DeiTConfig, {}, bad={"classes": [0]}),
+    "ResNetConfig": lambda: Good(
+        m.ResNetConfig, {}, bad={"depths": [()]}, says={"depths": "stages"}
+    ),
+    "BartClassifier": lambda: Good(
+        m.BartClassifier, {"bart": m.Bart(m.BartConfig(**BART)), "classes": 3}
+    ),
+    "Marks": lambda: Good(m.Marks, {"start": 1, "delimiter": 2, "extract": 3, "pad": 0}),
+    "add_tokens": lambda: Good(m.add_tokens, {"gpt": gpt(), "count": 2}),
+    "Head": lambda: Good(m.Head, {"gpt": gpt(), "extract": 16, "outputs": 3}),
+    "GPTClassifier": lambda: Good(m.GPTClassifier, {"gpt": gpt(), "extract": 16, "outputs": 3}),
+    "GPTSimilarity": lambda: Good(m.GPTSimilarity, {"gpt": gpt(), "extract": 16, "outputs": 3}),
+    "GPTMultipleChoice": lambda: Good(m.GPTMultipleChoice, {"gpt": gpt(), "extract": 16}),
+    "SelfAttention2d": lambda: Good(m.SelfAttention2d, {"channels": 8}),
+    "ResidualBlock2d": lambda: Good(m.ResidualBlock2d, {"channels": 8, "hidden": 4}),
+    "GeneratorConfig": lambda: Good(m.GeneratorConfig, {}),
+    "Discriminator": lambda: Good(m.Discriminator, {}),
+    "ConvolutionalStem": lambda: Good(
+        m.ConvolutionalStem, {"channels": 3, "width": 8, "stride": 4}
+    ),
+    "GridPositions": lambda: Good(m.GridPositions, POSITIONS),
+    "RelativePositions": lambda: Good(m.RelativePositions, {"grid": (4, 4), "heads": 2}),
+    "patchify": lambda: Good(m.patchify, {"images": torch.rand(2, 3, 16, 16), "patch": 4}),
+    "unpatchify": lambda: Good(
+        m.unpatchify, {"patches": PATCHES, "patch": 4, "size": (16, 16)}
+    ),
+    "random_masking": lambda: Good(
+        m.random_masking, {"noise": torch.rand(2, 4), "ratio": 0.5}, bad={"ratio": [2.0]}
+    ),
+    "masked_patch_loss": lambda: Good(
+        m.masked_patch_loss,
+        {"predicted": torch.rand(2, 2, 3), "target": torch.rand(2, 2, 3), "masked": MASKED},
+    ),
+    "SwinBlock": lambda: Good(
+        m.SwinBlock, {"config": swin().config, "stage": 0, "shifted": True, "drop_path": 0.0}
+    ),
+    "WindowAttention": lambda: Good(m.WindowAttention, {"width": 8, "heads": 2, "window": 4}),
+    "SwinBlock.forward": lambda: Good(
+        m.SwinBlock(swin().config, 0, shifted=False, drop_path=0.0).forward, {"x": MAP}, free="x"
+    ),
+    "WindowAttention.forward": lambda: Good(
+        m.WindowAttention(width=8, heads=2, window=4).forward, {"x": MAP}, free="x"
+    ),
+    "BertFeatures": lambda: Good(
+        m.BertFeatures, {"config": bert_config(), "layers": "last"}
+    ),
+    "BertMultipleChoice.forward": lambda: Good(
+        m.BertMultipleChoice(bert()).forward, {"tokens": TOKENS[None]}
+    ),
+    "sentence_vectors": lambda: Good(
+        m.sentence_vectors, {"hidden": HIDDEN, "keep": TOKENS > 0}, free="hidden"
+    ),
+    "BartClassifier.forward": lambda: Good(
+        m.BartClassifier(m.Bart(m.BartConfig(**BART)), classes=3).forward, {"source": TOKENS + 1},
+        says={"source": "tokens|source"},
+    ),
+    "BartSpan.forward": lambda: Good(
+        m.BartSpan(m.Bart(m.BartConfig(**BART))).forward, {"source": TOKENS},
+    ),
+    "ResidualBlock2d.forward": lambda: Good(
+        m.ResidualBlock2d(channels=8, hidden=4).forward, {"x": torch.rand(1, 8, 4, 4)}, free="x"
+    ),
+    "Generator.forward": lambda: Good(
+        m.Generator(m.GeneratorConfig()).forward, {"z": torch.randn(1, 2, 32)}
+    ),
+    "Discriminator.forward": lambda: Good(
+        m.Discriminator().forward, {"x": torch.rand(1, 1, 8, 24)}
+    ),
+    "ConvolutionalStem.forward": lambda: Good(
+        m.ConvolutionalStem(channels=3, width=8, stride=4).forward,
+        {"images": torch.rand(1, 3, 16, 16)}, free="images",
+    ),
+    "shift_mask": lambda: Good(m.shift_mask, {"rows": 4, "columns": 4, "window": 2, "shift": 1}),
+    "window_partition": lambda: Good(m.window_partition, {"x": MAP, "window": 2}),
+    "window_reverse": lambda: Good(
+        m.window_reverse,
+        {"windows": m.window_partition(MAP, 2), "window": 2, "rows": 4, "columns": 4},
+    ),
+}  # fmt: skip
+
+
+def test_every_model_has_an_entry():
+    """The configurations and the inputs of `CASES` are tried above."""
+    done = {kind.__name__ for case in CASES.values() for kind in type(case.make()).__mro__}
+    names = [name for name in public(m, m.__all__)
+             if name not in CONFIGS and name.removesuffix(".forward") not in done]  # fmt: skip
+    assert missing(TABLE, names) == []
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_bad_input_is_refused_by_name(name):
+    assert TABLE[name]().faults() == []
 
 
 class TheirConfig:

@@ -14,7 +14,7 @@ from transformers.models.roberta import configuration_roberta, modeling_roberta
 from coursekit.analysis import capture
 from coursekit.models import bert as bert_file
 from coursekit.models import weights
-from coursekit.models.bert import Bert, BertConfig, BertForPreTraining, MaskedLMHead, select
+from coursekit.models.bert import Bert, BertConfig, BertForPreTraining, MaskedLMHead
 from coursekit.models.weights.rules import export_state, read_safetensors, write_safetensors
 
 SIZES = {
@@ -379,22 +379,7 @@ WORDS = torch.tensor([[3, 4, 5]])
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda m: m(torch.tensor([[3, 23]])), ValueError, "tokens has token id 23.*0 to 22"),
-        (lambda m: m(torch.tensor([[-1]])), ValueError, "token id -1"),
-        (lambda m: m(torch.zeros(2, 0, dtype=int)), ValueError, r"found \(2, 0\)"),
-        (lambda m: m(torch.zeros(0, 2, dtype=int)), ValueError, r"found \(0, 2\)"),
-        (lambda m: m(torch.ones(2, 3)), TypeError, "token ids.*torch.float32"),
         (lambda m: m(torch.ones(1, 12, dtype=int)), ValueError, "at most 11 tokens, found 12"),
-        (lambda m: m(WORDS, WORDS), ValueError, "segments has token id 3, expected ids from 0 to"),
-        (lambda m: m(WORDS, torch.tensor([[0]])), ValueError, r"segments.*\(1, 3\).*\(1, 1\)"),
-        (lambda m: m(WORDS, None, torch.ones(1, 3)), TypeError, "keep must be boolean"),
-        (lambda m: m(WORDS, None, WORDS[:, :2] > 0), ValueError, r"keep.*\(1, 3\).*\(1, 2\)"),
-        (lambda m: m(WORDS, head_mask=torch.ones(3)), ValueError, r"\(2, 3\), found \(3,\)"),
-        (
-            lambda m: select(m(WORDS), torch.ones(1, 2, dtype=torch.bool)),
-            ValueError,
-            r"positions must have shape \(1, 3\), found \(1, 2\)",
-        ),
     ],
 )
 def test_bad_input_gets_a_sentence(call, error, sentence):
@@ -417,8 +402,8 @@ def test_too_long_for_roberta_counts_the_places_in_front():
         ({"is_decoder": True}, "is_decoder = True"),
         ({"tie_word_embeddings": False}, "tie_word_embeddings = False"),
         ({"pad_token_id": None}, "lacks pad_token_id"),
-        ({"pad_token_id": 30_522}, "pad must be an id of the vocabulary, 0 to 30521"),
-        ({"max_position_embeddings": 0}, "positions must be above 0"),
+        ({"pad_token_id": 30_522}, "pad .* 30521"),
+        ({"max_position_embeddings": 0}, "positions .*0"),
     ],
 )
 def test_a_foreign_configuration_gets_a_sentence(change, sentence):
@@ -428,8 +413,6 @@ def test_a_foreign_configuration_gets_a_sentence(change, sentence):
 
 
 def test_a_bad_configuration_gets_a_sentence():
-    with pytest.raises(ValueError, match="gelu, gelu_tanh, relu, found 'swish'"):
-        BertConfig(activation="swish")
     with pytest.raises(ValueError, match="needs a question"):
         BertForPreTraining(BertConfig.base(), masked_lm=False, next_sentence=False)
     with pytest.raises(dataclasses.FrozenInstanceError):

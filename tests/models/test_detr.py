@@ -383,7 +383,7 @@ def test_equal_to_the_paper_written_out_and_there_and_back(changes):
     again = weights.build(DETR, deep, config, "original", backbone=again)
     exported = weights.export(again, "original")
     assert all(torch.equal(deep[name], tensor) for name, tensor in exported.items())
-    with pytest.raises(ValueError, match=r"'extra', which this model has no place for"):
+    with pytest.raises(ValueError, match=r"'extra'"):
         extra = {"extra": torch.zeros(1)}
         weights.build(DETR, paper.state_dict() | extra, config, "original", backbone=stem())
 
@@ -608,11 +608,6 @@ def test_padding_images():
 @pytest.mark.parametrize(
     ("images", "keep", "sentence"),
     [
-        (maps(0, 6, 4, 5), None, r"none of them 0, found \(0, 6, 4, 5\)"),
-        (maps(6, 4, 5), None, r"\(batch, channels, height, width\).*found \(6, 4, 5\)"),
-        (maps(2, 5, 4, 5), None, r"feature maps must have shape \(batch, 6, height, width\)"),
-        (maps(2, 6, 4, 5), torch.ones(2, 4, 4) > 0, r"\(2, 4, 5\), found torch.bool \(2, 4, 4\)"),
-        (maps(2, 6, 4, 5), torch.ones(2, 4, 5), "keep must be boolean.*found torch.float32"),
         (
             maps(2, 6, 4, 5),
             torch.tensor([True, False])[:, None, None].expand(2, 4, 5),
@@ -628,8 +623,6 @@ def test_bad_images_get_a_sentence(images, keep, sentence):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"queries": 0}, "queries must be above 0, found 0"),
-        ({"norm": "none"}, "norm must be one of post, pre, found 'none'"),
         ({"width": 18, "heads": 3}, "found width 18 and 3 heads"),
         ({"heads": 3}, "found width 16 and 3 heads"),
     ],

@@ -130,20 +130,10 @@ def test_spectral_norm_of_the_discriminator_can_be_turned_off():
 
 
 def test_bad_input_gets_a_sentence():
-    with pytest.raises(ValueError, match="middle must be one of attention, residual, none, found"):
-        GeneratorConfig(middle="pool")
-    with pytest.raises(ValueError, match="enters must be one of ends, dense, found 'both'"):
-        GeneratorConfig(enters="both")
     with pytest.raises(ValueError, match="width divisible by 8, found 12"):
         GeneratorConfig(width=12)
-    with pytest.raises(ValueError, match="noise must be above 0"):
-        GeneratorConfig(noise=0)
-    with pytest.raises(ValueError, match=r"z, .* \(batch, 2, 5\), found \(3, 5\)"):
-        painter()(torch.zeros(3, 5))
     with pytest.raises(ValueError, match="only attention looks; the middle is 'none'"):
         painter("none").looks(torch.zeros(1, 2, 5))
-    with pytest.raises(ValueError, match=r"x must have shape \(batch, 1"):
-        Discriminator(width=4)(torch.zeros(1, 8, 24))
 
 
 def test_each_end_of_the_noise_has_its_own_columns_of_the_map():

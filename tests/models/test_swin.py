@@ -392,10 +392,10 @@ def test_names_go_there_and_back(kind, changes, classes):
     assert again.keys() == net.state_dict().keys()
     for name, tensor in net.state_dict().items():
         assert torch.equal(again[name], tensor), name
-    with pytest.raises(ValueError, match=r"'norm\.of\.theirs', which this model has no place for"):
+    with pytest.raises(ValueError, match=r"'norm\.of\.theirs'"):
         load(state | {"norm.of.theirs": torch.zeros(1)}, net.config)
     name = next(iter(state))
-    with pytest.raises(ValueError, match=f"lack '{name}'"):
+    with pytest.raises(ValueError, match=f"'{name}'"):
         load({k: v for k, v in state.items() if k != name}, net.config)
 
 
@@ -573,19 +573,6 @@ def test_it_starts_as_the_paper_s_code_does():
 # Bad input
 
 
-@pytest.mark.parametrize(
-    ("images", "error", "sentence"),
-    [
-        (torch.zeros(1, 1, 16, 16), ValueError, r"\(batch, 3, height, width\).*\(1, 1, 16, 16\)"),
-        (torch.zeros(0, 3, 16, 16), ValueError, r"none of them 0, found \(0, 3, 16, 16\)"),
-        (torch.zeros(1, 3, 8, 8, dtype=torch.uint8), TypeError, "floating point.*uint8"),
-    ],
-)
-def test_bad_images_get_a_sentence(images, error, sentence):
-    with pytest.raises(error, match=sentence):
-        small()(images)
-
-
 def test_absolute_positions_hold_for_one_size():
     net = small(absolute_positions=True)
     with pytest.raises(ValueError, match=r"learned for \(8, 8\) patches, found .*\(4, 16\)"):
@@ -595,8 +582,6 @@ def test_absolute_positions_hold_for_one_size():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"window": 0}, "window must be above 0, found 0"),
-        ({"depths": (2, 0)}, r"depths\[1\] must be above 0, found 0"),
         ({"depths": (2, 2, 2)}, r"for each stage, found \(2, 2, 2\) and \(2, 4\)"),
         ({"heads": (3, 4)}, "heads must divide the width, found 3 heads and width 8"),
     ],

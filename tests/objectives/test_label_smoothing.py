@@ -143,13 +143,5 @@ def test_bad_input_gets_a_sentence(loss):
     logits, targets = example()
     with pytest.raises(ValueError, match=r"every target is padding \(-100\)"):
         loss(logits, torch.full_like(targets, -100))
-    with pytest.raises(ValueError, match=r"smoothing must be between 0 and 1, found nan"):
-        loss(logits, targets, smoothing=math.nan)
-    with pytest.raises(TypeError, match=r"smoothing must be a number, found '0.1'"):
-        loss(logits, targets, smoothing="0.1")
-    with pytest.raises(TypeError, match="targets must be a tensor, found list"):
-        loss(logits, targets.tolist())
     with pytest.raises(ValueError, match=r"every target is padding \(0\)"):
         loss(logits, torch.zeros_like(targets), pad=PAD)
-    with pytest.raises(ValueError, match=r"targets must have shape \(3, 5\), found \(3, 4\)"):
-        loss(logits, targets[:, 1:])

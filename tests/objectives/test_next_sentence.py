@@ -175,11 +175,6 @@ def test_a_corpus_without_pairs_gets_a_sentence(documents, error, sentence):
         nsp_pairs(documents, generator=generator())
 
 
-def test_too_little_room_gets_a_sentence():
-    with pytest.raises(ValueError, match="max_length must be at least 5"):
-        encode_pair(SentencePair([5], [6], True), SPECIAL, max_length=4)
-
-
 @given(
     st.lists(st.lists(st.integers(1, 2), min_size=2, max_size=9), min_size=2, max_size=4),
     st.integers(4, 30),

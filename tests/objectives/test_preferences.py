@@ -222,23 +222,13 @@ def test_the_best_policy_of_rlhf_is_the_one_that_dpo_assumes():
 
 def test_bad_input_gets_a_sentence():
     logits, tokens, answer = example()
-    with pytest.raises(ValueError, match=r"tokens must have shape \(3, 6\), found \(3, 5\)"):
-        sequence_log_probability(logits, tokens[:, 1:], answer)
-    with pytest.raises(ValueError, match=r"answer must be boolean with .*found torch\.int64"):
-        sequence_log_probability(logits, tokens, answer.long())
     with pytest.raises(ValueError, match="nothing predicts the first token"):
         sequence_log_probability(logits, tokens, torch.ones_like(answer))
     with pytest.raises(ValueError, match="row 0 has none"):
         sequence_log_probability(logits, tokens, torch.zeros_like(answer))
     one = rows(0.0)
-    with pytest.raises(ValueError, match="beta must be above 0, found 0"):
-        dpo_loss(one, one, one, one, beta=0)
-    with pytest.raises(ValueError, match=r"smoothing must be between 0 and 1, found 1.5"):
-        dpo_loss(one, one, one, one, smoothing=1.5)
     with pytest.raises(ValueError, match=r"one shape, .*found \[\(1,\), \(2,\), \(1"):
         dpo_loss(one, rows(0.0, 1.0), one, one)
-    with pytest.raises(ValueError, match=r"reference must .*\(3, 6, 5\), found \(2, 6, 5\)"):
-        kl_to_reference(logits, logits[:2], answer)
     with pytest.raises(ValueError, match="no answer is marked"):
         kl_to_reference(logits, logits, torch.zeros_like(answer))
 
@@ -255,8 +245,6 @@ def test_what_is_no_answer_gets_a_sentence_too():
         sequence_log_probability(logits, spoilt, answer),
         sequence_log_probability(logits, tokens, answer),
     )
-    with pytest.raises(ValueError, match=r"answer must be boolean with .*found torch\.int64"):
-        kl_to_reference(logits, logits, answer.long())
     with pytest.raises(ValueError, match=r"one shape, \(batch,\), found \[\(2,\), \(3,\)\]"):
         answer_mask(torch.ones(2), torch.ones(3), 4)
 

@@ -141,17 +141,11 @@ def test_bytes_share_their_ids_with_the_sentinels():
     ("call", "sentence"),
     [
         (lambda: SpanCorruption(density=1.0), "density must lie between 0 and 1, found 1.0"),
-        (lambda: SpanCorruption(mean_span=0), "mean_span must be above 0, found 0"),
         (lambda: SpanCorruption(first_sentinel=50), "found first_sentinel=50"),
-        (lambda: SpanCorruption().counts(1), "length must be at least 2, found 1"),
         (lambda: SpanCorruption().counts(5000), "gets 250 spans, but there are 100 sentinels"),
         (
             lambda: corrupt_spans(torch.tensor([[5, 32_050]]), SpanCorruption()),
             r"holds id 32050, which is a sentinel \(32000 to 32099\)",
-        ),
-        (
-            lambda: corrupt_spans(torch.tensor([5, 6]), SpanCorruption()),
-            r"shape \(batch, length\), found \(2,\)",
         ),
         (
             lambda: replace_spans(
@@ -160,10 +154,6 @@ def test_bytes_share_their_ids_with_the_sentinels():
                 SpanCorruption(),
             ),
             "equally many tokens in equally many spans",
-        ),
-        (
-            lambda: replace_spans(torch.ones(1, 3).long(), torch.ones(1, 3), SpanCorruption()),
-            r"boolean with shape \(1, 3\), found torch.float32",
         ),
         (
             lambda: restore(torch.tensor([5, 32_099]), torch.tensor([1]), SpanCorruption()),

@@ -83,8 +83,6 @@ def test_seeds_differ_in_the_order_of_batches_by_length():
 def test_nothing_to_read_is_said():
     with pytest.raises(ValueError, match="at least one item"):
         Batches([], list, size=2)
-    with pytest.raises(ValueError, match="size must be above 0, found 0"):
-        Batches([1], list, size=0)
 
 
 def test_a_batch_is_moved_whatever_holds_its_tensors():

@@ -139,11 +139,6 @@ def test_how_large_a_starts():
 
 
 def test_what_cannot_be_is_refused():
-    layer = nn.Linear(4, 4)
-    with pytest.raises(ValueError, match="rank must be"):
-        LoRA(layer, rank=0, alpha=1.0)
-    with pytest.raises(ValueError, match="alpha must be"):
-        LoRA(layer, rank=1, alpha=0.0)
     with pytest.raises(ValueError, match="Bert has no linear layer called query"):
         add_lora(bert(), rank=1, alpha=1.0, names=("query",))
     with pytest.raises(ValueError, match="no linear layer called qkv"):  # it has detours already

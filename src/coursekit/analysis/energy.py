@@ -8,9 +8,10 @@ both beside each other in "Limits".
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
-from coursekit._base.checks import check_at_least, check_positive
+from coursekit._base.checks import check_at_least, check_int, check_number, check_positive
 
 FORWARD, BACKWARD = 2, 4  # operations for each weight and token
 SUSTAINED = {"K80": 2.8e12, "K40": 3.7e12, "M40": 6.0e12, "P100": 9.5e12}  # footnote 5, per second
@@ -66,9 +67,13 @@ class Training:
     kwh: float | None = None
 
     def __post_init__(self) -> None:
+        check_int(-math.inf, devices=self.devices)
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, int | float) and not value > 0:
+            if value is None or field.name in ("name", "sources", "device"):
+                continue
+            check_number(**{field.name: value})
+            if not value > 0:
                 raise ValueError(f"{field.name} must be more than 0, found {value} ({self.name})")
 
     @property

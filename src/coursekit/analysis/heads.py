@@ -12,7 +12,13 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_fraction, check_int, check_numbers, check_positive
+from coursekit._base.checks import (
+    check_fraction,
+    check_int,
+    check_numbers,
+    check_positive,
+    check_shape,
+)
 from coursekit.heads import MultiHeadAttention
 
 
@@ -82,8 +88,7 @@ def heads_off(layers: Sequence[MultiHeadAttention], mask: Tensor) -> Iterator[No
     of W_O only, so these are scaled, and have their old numbers back at the end.
     """
     heads = [layer.heads for layer in layers]
-    if tuple(mask.shape) != (sum(heads),):
-        raise ValueError(f"mask must have shape ({sum(heads)},), found {tuple(mask.shape)}")
+    check_shape(mask, "mask", (sum(heads),))
     weights = [layer.out.weight.data for layer in layers]  # each (D, H·Dv)
     old = [weight.clone() for weight in weights]
     try:

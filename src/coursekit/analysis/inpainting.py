@@ -17,6 +17,7 @@ from coursekit._base.checks import (
     check_int,
     check_numbers,
     check_positive,
+    check_shape,
     check_tensor,
 )
 from coursekit.models.patches import grid_of, patchify, unpatchify
@@ -37,12 +38,15 @@ def hidden_pixels(masked: Tensor, patch: int, shape: tuple[int, ...]) -> Tensor:
 
 def fill_hidden(images: Tensor, guess: Tensor, masked: Tensor, patch: int) -> Tensor:
     """images, guess (B or 1, C, H, W) -> images (B, C, H, W), the hidden patches from `guess`."""
-    check_images(images, images.shape[1])
+    check_shape(images, "images", "batch, channels, height, width")
+    check_tensor(guess, "guess")
     return guess.where(hidden_pixels(masked, patch, images.shape), images)
 
 
 def painting_error(painted: Tensor, images: Tensor, masked: Tensor, patch: int) -> float:
     """Root of the mean squared error of the hidden pixels, in the unit of the pixels."""
+    check_tensor(painted, "painted")
+    check_tensor(images, "images")
     if painted.shape != images.shape:
         raise ValueError(
             "painted and images must have one shape, "

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_int
+from coursekit._base.checks import check_int, check_number
 
 STARTS = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999)  # floors to begin from, in parts of the smallest y
 TINY = 1e-12  # logarithms that differ by less are of equal losses
@@ -134,6 +134,7 @@ def bootstrap(
         raise ValueError(f"kinds must name the kind of each curve, found {len(kinds)} names for "
                          f"{len(curves)} curves")  # fmt: skip
     check_int(draws=draws)
+    check_number(level=level)
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, found {level}")
     compared = _compared(curves)

@@ -77,6 +77,7 @@ def shift_residual(encode: Encode, length: int, delta: int, *, seed: int = 0) ->
     heart.
     """
     check_int(length=length, delta=delta)
+    check_int(0, seed=seed)
     rows = _rows(encode, length).double()
     before = torch.cat([rows, torch.ones(length, 1, dtype=rows.dtype)], dim=1)[:-delta]
     after = rows[delta:]  # (T − delta, D)

@@ -11,6 +11,7 @@ Shapes: B sentences, T pieces, W words, H heads; depth, the number of layers.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -21,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from coursekit._base.checks import check_int, check_numbers, check_tensor
+from coursekit._base.checks import check_int, check_numbers, check_shape, check_tensor
 from coursekit.analysis.capture import capture
 from coursekit.data.relations import Related
 from coursekit.models.bert import Bert, BertConfig
@@ -56,6 +57,7 @@ def word_weights(weights: Tensor, words: Tensor) -> Tensor:
     comes from a word their mean. What a row lacks to 1 went to tokens that are no words.
     """
     check_tensor(weights, "weights")
+    check_shape(words, "words", "batch, length")
     B, T = words.shape
     if weights.ndim != 4 or weights.shape[0] != B or weights.shape[2:] != (T, T):
         raise ValueError(
@@ -120,6 +122,7 @@ def best_offset(sentences: Sequence[Related]) -> int:
 
 def offset_share(sentences: Sequence[Related], offset: int) -> float:
     """Return in what share of the sentences the head is at this distance."""
+    check_int(-math.inf, offset=offset)
     return sum(one.offset == offset for one in sentences) / len(sentences)
 
 
@@ -130,6 +133,7 @@ def guess_share(sentences: Sequence[Related]) -> float:
 
 def fresh(config: BertConfig, seed: int = 0) -> Bert:
     """Return an untrained encoder of the same size; torch's own random state is left alone."""
+    check_int(0, seed=seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return Bert(config, pooler=False).eval()

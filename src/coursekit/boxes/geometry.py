@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_numbers, check_shape
+from coursekit._base.checks import check_fraction, check_numbers, check_shape, check_tensor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +55,7 @@ class Objects:
 
 def to_corners(boxes: Tensor) -> Tensor:
     """(centre x, centre y, width, height) -> (x1, y1, x2, y2), both (..., 4)."""
+    _check_four(boxes, "boxes")
     x, y, width, height = boxes.unbind(-1)
     left, top = x - width / 2, y - height / 2
     right, bottom = x + width / 2, y + height / 2
@@ -63,6 +64,7 @@ def to_corners(boxes: Tensor) -> Tensor:
 
 def to_centres(corners: Tensor) -> Tensor:
     """(x1, y1, x2, y2) -> (centre x, centre y, width, height), both (..., 4)."""
+    _check_four(corners, "corners")
     left, top, right, bottom = corners.unbind(-1)
     return torch.stack(
         [(left + right) / 2, (top + bottom) / 2, right - left, bottom - top], dim=-1
@@ -71,12 +73,15 @@ def to_centres(corners: Tensor) -> Tensor:
 
 def area(corners: Tensor) -> Tensor:
     """(..., 4) -> (...)."""
+    _check_four(corners, "corners")
     left, top, right, bottom = corners.unbind(-1)
     return (right - left) * (bottom - top)
 
 
 def intersection(a: Tensor, b: Tensor) -> Tensor:
     """a, b (..., 4) -> (...): the area that both cover."""
+    _check_four(a, "a")
+    _check_four(b, "b")
     top_left = torch.maximum(a[..., :2], b[..., :2])
     bottom_right = torch.minimum(a[..., 2:], b[..., 2:])
     width, height = (bottom_right - top_left).clamp_min(0).unbind(-1)  # 2 × (...), 0 if apart
@@ -118,7 +123,9 @@ def non_maximum_suppression(boxes: Tensor, scores: Tensor, threshold: float = 0.
     best of the rest, and so on. DETR does without: its queries look at each other, and the matching
     allows one of them to each object. To keep classes apart, call it once for each class.
     """
+    check_shape(boxes, "boxes", "n, 4")
     check_shape(scores, "scores", boxes.shape[:1])
+    check_fraction(threshold=threshold)
     check_numbers(scores, "scores")
     order = scores.argsort(descending=True, stable=True)  # (n,)
     overlap = iou(boxes[:, None], boxes)  # (n, n)
@@ -133,6 +140,7 @@ def non_maximum_suppression(boxes: Tensor, scores: Tensor, threshold: float = 0.
 
 def check_corners(boxes: Tensor, name: str = "boxes") -> None:
     """Raise unless `boxes` (..., 4) are corners with x1 ≤ x2 and y1 ≤ y2."""
+    _check_four(boxes, name)
     x1, y1, x2, y2 = boxes.unbind(-1)
     ordered = (x1 <= x2) & (y1 <= y2) & boxes.isfinite().all(dim=-1)  # (...), False at NaN
     _check_all(ordered, boxes, f"{name} must be corners (x1, y1, x2, y2) with x1 ≤ x2 and y1 ≤ y2")
@@ -140,9 +148,17 @@ def check_corners(boxes: Tensor, name: str = "boxes") -> None:
 
 def check_centres(boxes: Tensor, name: str = "boxes") -> None:
     """Raise unless `boxes` (..., 4) are in centre form and inside [0, 1]: parts of an image."""
+    _check_four(boxes, name)
     inside = ((boxes >= 0) & (boxes <= 1)).all(dim=-1)  # (...), False at NaN
     centre_form = "(centre x, centre y, width, height), each a part of the image between 0 and 1"
     _check_all(inside, boxes, f"{name} must be {centre_form}")
+
+
+def _check_four(boxes: Tensor, name: str) -> None:
+    """Raise unless `boxes` (..., 4) have four numbers each."""
+    check_tensor(boxes, name)
+    if boxes.shape[-1:] != (4,):
+        raise ValueError(f"{name} must have shape (..., 4), found {tuple(boxes.shape)}")
 
 
 def _check_all(right: Tensor, boxes: Tensor, sentence: str) -> None:

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import product
 from typing import Literal, get_args
 
-from coursekit._base.checks import check_choice
+from coursekit._base.checks import check_choice, check_int
 
 Split = Literal["random", "length", "jump", "turn left"]
 
@@ -83,6 +83,7 @@ def split_commands(name: Split, *, seed: int = 0) -> tuple[list[Command], list[C
     all that hold them among others. The words alone then make up a tenth of the training.
     """
     check_choice(get_args(Split), split=name)
+    check_int(0, seed=seed)
     every = list(commands())
     if name == "random":
         random.Random(seed).shuffle(every)

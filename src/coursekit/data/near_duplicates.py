@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from coursekit._base.checks import check_int, check_number
+
 
 def shingles(text: str) -> set[str]:
     """Return the words of a text, and its pairs of neighbouring words."""
@@ -28,6 +30,7 @@ def jaccard(a: set[str], b: set[str]) -> float:
 
 def near_pairs(texts: Sequence[str], at_least: float = 0.9) -> Iterator[tuple[int, int]]:
     """Yield every pair of indices whose texts have a Jaccard of `at_least` or more."""
+    check_number(at_least=at_least)
     if not 0 < at_least <= 1:
         raise ValueError(f"at_least must lie above 0 and not above 1, found {at_least}")
     ids: dict[str, int] = {}
@@ -51,6 +54,7 @@ def near_pairs(texts: Sequence[str], at_least: float = 0.9) -> Iterator[tuple[in
 
 def leaders(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
     """Return for each of `count` items the first item that a chain of pairs connects it with."""
+    check_int(0, count=count)
     first = list(range(count))
 
     def find(i: int) -> int:

@@ -121,6 +121,7 @@ def related_words(relation: str, part: str, count: int = 200, *, seed: int = 0) 
     check_choice(TEMPLATES, relation=relation)
     check_choice(PARTS, part=part)
     check_int(count=count)
+    check_int(0, seed=seed)
     draw = Draw(part, random.Random(f"{relation} {part} {seed}"))
     pairs: dict[Related, None] = {}  # a set that keeps the order
     while len(pairs) < count:

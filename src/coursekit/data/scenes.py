@@ -19,6 +19,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from coursekit._base.checks import check_between, check_int
 from coursekit._base.packages import package_folder
 from coursekit.data.cards import Card, same
 from coursekit.data.splits import check_split
@@ -92,6 +93,10 @@ class Scenes(Sequence[Scene]):
     """Scenes of one split; scene i is drawn when it is asked for."""
 
     def __init__(self, split: str, count: int, *, seed: int, size: int, turned: int) -> None:
+        check_split(split)
+        check_int(0, count=count, seed=seed)
+        check_int(32, size=size)
+        check_between(0, 180, turned=turned)
         self.split, self._count, self.seed, self.size = split, count, seed, size
         self.turned = turned
 
@@ -145,11 +150,6 @@ def scenes(
 
     `turned` is in whole degrees.
     """
-    check_split(split)
-    if count < 0 or size < 32:
-        raise ValueError(f"count must be 0 or more and size 32 or more, found {count} and {size}")
-    if not 0 <= turned <= 180:
-        raise ValueError(f"turned must be 0 to 180 degrees, found {turned}")
     _files()
     return Scenes(split, count, seed=seed, size=size, turned=turned)
 

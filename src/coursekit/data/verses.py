@@ -13,6 +13,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
+from coursekit._base.checks import check_int
 from coursekit.data.cards import FILES, REINSTALL, Card, checked
 from coursekit.data.near_duplicates import jaccard, shingles
 from coursekit.data.splits import SHARES, check_split, normal, split_of
@@ -45,8 +46,8 @@ class Pair:
 def verses(split: str = "train", *, longest: int | None = 20) -> list[Pair]:
     """Return the verses of one split that have at most `longest` words in both languages."""
     check_split(split)
-    if longest is not None and longest < 1:
-        raise ValueError(f"longest must be 1 or more, or None for all, found {longest}")
+    if longest is not None:
+        check_int(longest=longest)
     return [
         pair
         for pair, words in _divided(FILES / "verses.tsv.gz")[split]

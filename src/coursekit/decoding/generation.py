@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_choice, check_ids, check_int, check_shape
+from coursekit._base.checks import check_choice, check_ids, check_int, check_number, check_shape
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
 from coursekit.decoding.sampling import check_scores, greedy
@@ -113,6 +113,8 @@ def left_pad(
     lengths = [len(prompt) for prompt in prompts]
     if not lengths or 0 in lengths:
         raise ValueError(f"there must be prompts of at least one token, found lengths {lengths}")
+    if pad is not None:
+        check_int(0, pad=pad)
     longest = max(lengths)
     if min(lengths) == longest:
         return torch.tensor([list(prompt) for prompt in prompts]), None
@@ -187,11 +189,13 @@ def generate(
 
 def wu_penalty(length: int | Tensor, alpha: float) -> float | Tensor:
     """((5 + |Y|) / 6)^α, by which Wu et al. (2016) and Vaswani et al. (2017) divide a score."""
+    check_number(alpha=alpha)
     return ((5 + length) / 6) ** alpha
 
 
 def power_penalty(length: int | Tensor, alpha: float) -> float | Tensor:
     """|Y|^α, the `length_penalty` of Hugging Face; with α = 1 the mean over the tokens."""
+    check_number(alpha=alpha)
     return length**alpha
 
 
@@ -315,6 +319,8 @@ def _check(
     end = end.tolist() if isinstance(end, Tensor) else end
     end_ids = [] if end is None else list(end) if isinstance(end, Iterable) else [end]
     ragged = end is not None or bool((longest != longest[0]).any())
+    if pad is not None:
+        check_int(-torch.inf, pad=pad)
     fill = end_ids[0] if pad is None and end_ids else pad
     if fill is None and ragged:
         raise ValueError("rows of different lengths need a pad token, found pad=None")

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_positive, check_shape
+from coursekit._base.checks import check_int, check_number, check_positive, check_shape
 
 
 def greedy(logits: Tensor) -> Tensor:
@@ -35,6 +35,7 @@ def sample(
     A temperature below 1 sharpens the distribution, one above 1 flattens it. `top_k`, then `top_p`
     cut its tail off first. For `generate`: `choose=partial(sample, top_p=0.9)`.
     """
+    check_shape(logits, "logits", "batch, vocabulary")
     check_positive(temperature=temperature)
     logits = logits / temperature
     if top_k is not None:
@@ -47,6 +48,7 @@ def sample(
 
 def keep_top_k(logits: Tensor, k: int) -> Tensor:
     """Logits (B, V) -> the same with −∞ for all but the `k` likeliest tokens (Fan et al., 2018)."""
+    check_shape(logits, "logits", "batch, vocabulary")
     check_int(top_k=k)
     best, index = logits.topk(min(k, logits.shape[-1]), dim=-1)  # (B, k)
     return torch.full_like(logits, -torch.inf).scatter(-1, index, best)  # (B, V)
@@ -59,6 +61,7 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     more: a token is in it as long as those before it have not reached `p`.
     """
     check_shape(logits, "logits", "batch, vocabulary")
+    check_number(top_p=p)
     if not 0 < p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, found {p}")
     if p == 1:

@@ -43,8 +43,9 @@ def best_span(
     for name, logits in (("start", start), ("end", end)):
         check_numbers(logits, name)
     T = start.shape[1]
-    longest = T if longest is None else min(longest, T)
+    longest = T if longest is None else longest
     check_int(longest=longest)
+    longest = min(longest, T)
     if allowed is not None:
         check_shape(allowed, "allowed", start.shape, torch.bool)
         start, end = (logits.masked_fill(~allowed, -torch.inf) for logits in (start, end))

@@ -13,7 +13,7 @@ from weakref import ref
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_tokens, check_under, readable
+from coursekit._base.checks import check_fraction, check_int, check_tokens, check_under, readable
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
@@ -47,6 +47,8 @@ class BartClassifier(Head):
 
     def __init__(self, bart: Bart, *, classes: int, dropout: float = 0.0) -> None:
         super().__init__(bart)
+        check_int(classes=classes)
+        check_fraction(dropout=dropout)
         width = bart.config.width
         self.dropout = nn.Dropout(dropout)
         self.dense, self.classifier = nn.Linear(width, width), nn.Linear(width, classes)

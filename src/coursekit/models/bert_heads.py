@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_keep, check_shape, check_under
+from coursekit._base.checks import check_choice, check_int, check_keep, check_shape, check_under
 from coursekit.decoding.spans import SpanLogits
 from coursekit.models.bert import Bert, BertConfig, initialise
 
@@ -56,6 +56,7 @@ class BertClassifier(BertHead):
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
         super().__init__(bert)
+        check_int(classes=classes)
         if bert.pooler is None:
             raise ValueError(
                 f"{type(self).__name__} reads the pooled [CLS]: make the Bert with its pooler"
@@ -76,6 +77,7 @@ class RobertaClassifier(BertHead):
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
         super().__init__(bert)
+        check_int(classes=classes)
         if bert.pooler is not None:
             raise ValueError("RobertaClassifier has a layer of its own: make the Bert pooler=False")
         self.dense = nn.Linear(bert.config.width, bert.config.width)
@@ -122,6 +124,7 @@ class BertTagger(BertHead):
 
     def __init__(self, bert: Bert, *, classes: int) -> None:
         super().__init__(bert)
+        check_int(classes=classes)
         self.classifier = nn.Linear(bert.config.width, classes)
         initialise(self.classifier)
 

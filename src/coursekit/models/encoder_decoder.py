@@ -16,7 +16,7 @@ from weakref import ref
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_keep, check_tokens, readable
+from coursekit._base.checks import check_int, check_keep, check_shape, check_tokens, readable
 from coursekit.blocks import Stack
 from coursekit.cache import StackCache
 from coursekit.decoding.fast_step import QuickStack
@@ -189,6 +189,8 @@ def shift_right(tokens: Tensor, start: int) -> Tensor:
 
     The target "I am Sam ⟨end⟩" is read as "⟨start⟩ I am Sam".
     """
+    check_shape(tokens, "tokens", "batch, length")
+    check_int(0, start=start)
     return F.pad(tokens[:, :-1], (1, 0), value=start)
 
 

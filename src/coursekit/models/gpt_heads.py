@@ -26,7 +26,7 @@ from typing import NamedTuple, TypeGuard
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_int, check_shape, check_under, readable
+from coursekit._base.checks import check_fraction, check_int, check_shape, check_under, readable
 from coursekit.models.gpt import GPT
 
 Ids = Sequence[int]
@@ -97,6 +97,7 @@ def _nested(
 
 def add_tokens(gpt: GPT, count: int) -> GPT:
     """Return the model with `count` more tokens at the end of its vocabulary, drawn anew."""
+    check_int(count=count)
     config = dataclasses.replace(gpt.config, vocabulary=gpt.config.vocabulary + count)
     weight, state = gpt.tokens.weight, gpt.state_dict()
     larger = GPT(config).to(device=weight.device, dtype=weight.dtype)
@@ -119,6 +120,9 @@ class Head(nn.Module):
     ) -> None:
         super().__init__()
         check_under(gpt, GPT)
+        check_int(outputs=outputs)
+        check_int(0, extract=extract)
+        check_fraction(dropout=dropout)
         if extract >= gpt.config.vocabulary:
             raise ValueError(
                 f"the extract token must lie within the vocabulary of {gpt.config.vocabulary}, "

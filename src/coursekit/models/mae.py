@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_config, check_numbers, check_shape
+from coursekit._base.checks import check_config, check_fraction, check_numbers, check_shape
 from coursekit.activations import ACTIVATIONS
 from coursekit.blocks import Stack
 from coursekit.models.patches import Grid, GridPositions, grid_of, patchify, unpatchify
@@ -95,6 +95,7 @@ def random_masking(noise: Tensor, ratio: float) -> Masking:
     """noise (B, N) -> which patches to hide: the smallest numbers stay, a share of 1 − `ratio`."""
     check_shape(noise, "noise", "batch, patches")
     check_numbers(noise, "noise")
+    check_fraction(ratio=ratio)
     N = noise.shape[1]
     K = int(N * (1 - ratio) + 1e-6)  # 10 · (1 − 0.8) is a hair below 2
     if not 0 < K <= N:
@@ -201,6 +202,7 @@ def masked_patch_loss(predicted: Tensor, target: Tensor, masked: Tensor) -> Tens
 
     predicted, target (B, N, P·P·C), masked (B, N) boolean -> (); 0 where nothing is masked.
     """
+    check_shape(predicted, "predicted", "batch, patches, numbers")
     check_shape(target, "target", predicted.shape)
     check_shape(masked, "masked", predicted.shape[:2], torch.bool)
     gap = (predicted - target).masked_fill(~masked[..., None], 0.0)  # whatever a visible one holds

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_choice, check_shape
+from coursekit._base.checks import check_choice, check_int, check_shape, check_tensor
 from coursekit.biases import WindowBias, window_bias
 from coursekit.blocks import Stack
 from coursekit.positions import sine_2d
@@ -26,6 +26,7 @@ Kind = Literal["1d", "2d", "sine", "none"]
 
 def grid_of(height: int, columns: int, *, patch: int) -> Grid:
     """Return how many patches an image of `height` × `columns` pixels has in each direction."""
+    check_int(patch=patch)
     if height % patch or columns % patch:
         raise ValueError(f"patches of {patch} must divide the image, found {height}×{columns}")
     return height // patch, columns // patch
@@ -44,6 +45,7 @@ def patchify(images: Tensor, patch: int) -> Tensor:
 
 def unpatchify(patches: Tensor, patch: int, size: tuple[int, int]) -> Tensor:
     """patches (B, N, P·P·C) -> images (B, C, *size): the inverse of `patchify`."""
+    check_tensor(patches, "patches")
     rows, columns = grid_of(*size, patch=patch)
     if patches.ndim != 3 or patches.shape[1] != rows * columns or patches.shape[2] % patch**2:
         raise ValueError(
@@ -115,6 +117,8 @@ class GridPositions(nn.Module):
 
     def __init__(self, *, kind: Kind, grid: Grid, width: int, prefix: int = 0) -> None:
         super().__init__()
+        check_int(width=width)
+        check_int(0, prefix=prefix)
         check_choice(get_args(Kind), kind=kind)
         if kind == "2d" and width % 2:
             raise ValueError(f"2d positions halve the width, which is odd: {width}")
@@ -190,6 +194,7 @@ class RelativePositions(nn.Module):
 
     def __init__(self, *, grid: Grid, heads: int, prefix: int = 0) -> None:
         super().__init__()
+        check_int(0, prefix=prefix)
         self.grid, self.heads, self.prefix = grid, heads, prefix
         self.window = WindowBias(heads=heads, height=grid[0], columns=grid[1])
 
@@ -219,6 +224,7 @@ class ConvolutionalStem(nn.Module):
 
     def __init__(self, *, channels: int, width: int, stride: int) -> None:
         super().__init__()
+        check_int(channels=channels, width=width, stride=stride)
         steps = int(math.log2(stride)) if stride > 1 else 0
         if steps == 0 or 2**steps != stride or width % 2 ** (steps - 1):
             raise ValueError(

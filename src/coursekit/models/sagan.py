@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm as normalise_spectrally
 
-from coursekit._base.checks import check_config, check_dtype, check_images, check_shape
+from coursekit._base.checks import check_config, check_dtype, check_images, check_int, check_shape
 from coursekit.attention import attention_weights, fused_attention
 from coursekit.kernels import dot
 
@@ -51,6 +51,9 @@ class SelfAttention2d(nn.Module):
         pool: bool = False,
     ) -> None:
         super().__init__()
+        check_int(channels=channels, reduction=reduction)
+        if value_reduction is not None:
+            check_int(value_reduction=value_reduction)
         value_reduction = reduction if value_reduction is None else value_reduction
         if channels % reduction or channels % value_reduction:
             raise ValueError(
@@ -117,6 +120,7 @@ class ResidualBlock2d(nn.Module):
 
     def __init__(self, *, channels: int, hidden: int) -> None:
         super().__init__()
+        check_int(channels=channels, hidden=hidden)
         self.narrow = nn.Conv2d(channels, hidden, 3, padding=1, bias=False)
         self.wide = nn.Conv2d(hidden, channels, 3, padding=1, bias=False)
 
@@ -209,6 +213,7 @@ class Discriminator(nn.Module):
 
     def __init__(self, *, width: int = 16, hidden: int = 128, spectral_norm: bool = True) -> None:
         super().__init__()
+        check_int(width=width, hidden=hidden)
 
         spectral = partial(_spectral, wanted=spectral_norm)
 

@@ -26,7 +26,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_config, check_images, check_int, readable
+from coursekit._base.checks import (
+    check_between,
+    check_config,
+    check_images,
+    check_int,
+    check_shape,
+    readable,
+)
 from coursekit.biases import WindowBias
 from coursekit.blocks import FeedForward, Residual
 from coursekit.heads import MultiHeadAttention
@@ -108,6 +115,8 @@ class SwinConfig:
 
 def window_partition(x: Tensor, window: int) -> Tensor:
     """x (B, R, C, D) -> (B·W, M², D): cut each map into windows, row by row."""
+    check_shape(x, "x", "batch, rows, columns, width")
+    check_int(window=window)
     if x.shape[1] % window or x.shape[2] % window:
         raise ValueError(
             f"a map of {tuple(x.shape[1:3])} cannot be cut into windows of side {window}"
@@ -118,6 +127,8 @@ def window_partition(x: Tensor, window: int) -> Tensor:
 
 def window_reverse(windows: Tensor, window: int, rows: int, columns: int) -> Tensor:
     """windows (B·W, M², D) -> (B, R, C, D): put the windows back where they were."""
+    check_shape(windows, "windows", "windows, cells, width")
+    check_int(window=window, rows=rows, columns=columns)
     grid = (-1, rows // window, columns // window)
     x = windows.unflatten(1, (window, window)).unflatten(0, grid)  # (B, R/M, C/M, M, M, D)
     return x.transpose(2, 3).flatten(3, 4).flatten(1, 2)  # (B, R, C, D)
@@ -140,6 +151,8 @@ def shift_mask(
     cells from the other side of the image. Cells attend to each other only if both came around the
     edge or neither did.
     """
+    check_int(rows=rows, columns=columns)
+    check_int(0, shift=shift)
     rows_wrapped = torch.arange(rows, device=device) >= rows - shift  # (R,)
     columns_wrapped = torch.arange(columns, device=device) >= columns - shift  # (C,)
     region = 2 * rows_wrapped[:, None] + columns_wrapped  # (R, C): one of four numbers
@@ -166,6 +179,8 @@ class WindowAttention(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        check_int(window=window)
+        check_int(0, shift=shift)
         self.window, self.shift, self.shrink = window, shift, shrink
         self.multi_head = MultiHeadAttention(width=width, heads=heads, dropout=dropout)
         if not qkv_bias:
@@ -209,6 +224,7 @@ class SwinBlock(nn.Module):
 
     def __init__(self, config: SwinConfig, stage: int, *, shifted: bool, drop_path: float) -> None:
         super().__init__()
+        check_between(0, len(config.depths) - 1, stage=stage)
         width = config.width * 2**stage
         window = config.window_at(stage)
         add = {

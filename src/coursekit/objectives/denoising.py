@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_fraction, check_positive, check_shape
+from coursekit._base.checks import check_fraction, check_int, check_positive, check_shape
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -30,6 +30,7 @@ def token_masking(
     tokens: Tensor, *, mask: int, share: float = 0.15, generator: torch.Generator | None = None
 ) -> Tensor:
     """Replace `share` of the tokens (T,) by `mask`, each on its own: (T,)."""
+    check_int(0, mask=mask)
     chosen = _choose(tokens, share, generator)  # (T,)
     return tokens.masked_fill(chosen, mask)
 
@@ -55,7 +56,8 @@ def text_infilling(
     hides nothing: its mask is inserted between two tokens. So the model must also find out how
     many tokens are missing, if any; a sentinel of T5 always stands for at least one.
     """
-    check_shape(tokens, "a document", "length")
+    check_shape(tokens, "tokens", "length")
+    check_int(0, mask=mask)
     check_positive(mean_span=mean_span)
     hidden = _count(tokens, share)
     spans = _poisson_lengths(hidden, mean_span, generator)  # (n,), sum = hidden
@@ -82,7 +84,6 @@ def sentence_permutation(
     A sentence ends after a full stop, or after several in a row; what follows the last full stop
     is a sentence too.
     """
-    check_shape(tokens, "a document", "length")
     sentences = split_sentences(tokens, full_stops)
     order = torch.randperm(len(sentences), generator=generator, device=_home(tokens, generator))
     return torch.cat([sentences[i] for i in order.tolist()]) if sentences else tokens
@@ -90,7 +91,7 @@ def sentence_permutation(
 
 def document_rotation(tokens: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
     """Begin the document (T,) at a random token, and move what came before it to the end: (T,)."""
-    check_shape(tokens, "a document", "length")
+    check_shape(tokens, "tokens", "length")
     if not len(tokens):
         return tokens
     start = torch.randint(len(tokens), (), generator=generator, device=_home(tokens, generator))
@@ -116,6 +117,7 @@ def bart_noise(
 
 def split_sentences(tokens: Tensor, full_stops: int | Sequence[int]) -> list[Tensor]:
     """Return the sentences of a document (T,), each with its full stops."""
+    check_shape(tokens, "tokens", "length")
     stops = [full_stops] if isinstance(full_stops, int) else list(full_stops)
     stop = torch.isin(tokens, torch.tensor(stops, device=tokens.device))  # (T,)
     ends = (stop[:-1] & ~stop[1:]).nonzero()[:, 0] + 1  # a stop, and none after it
@@ -155,7 +157,7 @@ def denoising_batch(
 
 def _choose(tokens: Tensor, share: float, generator: torch.Generator | None) -> Tensor:
     """Return a boolean (T,) with exactly `share` of the places True, to the nearest number."""
-    check_shape(tokens, "a document", "length")
+    check_shape(tokens, "tokens", "length")
     order = torch.randperm(len(tokens), generator=generator, device=_home(tokens, generator))
     return (order < _count(tokens, share)).to(tokens.device)  # (T,)
 

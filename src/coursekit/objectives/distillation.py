@@ -64,6 +64,7 @@ def distillation(
     if weight is None:
         weight = 0.5 if kind == "hard" else 0.1
     check_fraction(weight=weight)
+    check_positive(temperature=temperature)
     truth = F.cross_entropy(label_logits, labels)
     if kind == "hard":
         taught = hard_distillation(teacher_logits, teacher)

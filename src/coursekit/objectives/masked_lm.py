@@ -18,7 +18,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_choice, check_fraction, check_shape, check_tokens
+from coursekit._base.checks import (
+    check_choice,
+    check_fraction,
+    check_int,
+    check_number,
+    check_shape,
+    check_tensor,
+    check_tokens,
+)
 from coursekit.objectives.special_tokens import SpecialTokens
 
 IGNORED = -100  # the label of a position that was not chosen, as in torch's cross-entropy
@@ -33,6 +41,7 @@ class Replacement:
     random: float = 0.1
 
     def __post_init__(self) -> None:
+        check_number(mask=self.mask, same=self.same, random=self.random)
         shares = (self.mask, self.same, self.random)
         if min(shares) < 0 or not abs(sum(shares) - 1) <= 1e-6:  # NaN is not
             raise ValueError(f"mask, same and random must be shares that sum to 1, found {shares}")
@@ -76,6 +85,7 @@ def mlm_mask(
     tokens) and lets whole words be chosen: their pieces share one coin, and each piece is then
     replaced on its own. With `at_least_one`, each row that has text gets a chosen token.
     """
+    check_int(vocabulary=vocabulary)
     check_tokens(tokens, vocabulary)
     check_fraction(rate=rate)
     text = ~special.find(tokens)  # (B, T)
@@ -115,6 +125,8 @@ def masked_lm_loss(
     the sum (`reduction`), with the number of chosen positions.
     """
     check_choice(("mean", "sum"), reduction=reduction)
+    check_tensor(logits, "logits")
+    check_tensor(labels, "labels")
     chosen = labels != IGNORED  # (B, T)
     if reduction == "mean" and not chosen.any():
         raise ValueError(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_at_least, check_numbers, check_shape
+from coursekit._base.checks import check_at_least, check_numbers, check_shape, check_tensor
 from coursekit.boxes.geometry import Objects, check_centres, generalized_iou, to_corners
 
 
@@ -67,6 +67,7 @@ def assign(cost: Tensor) -> Tensor:
     """
     from scipy.optimize import linear_sum_assignment  # here, for SciPy is slow to load
 
+    check_tensor(cost, "the cost")
     if cost.ndim != 2 or cost.shape[0] > cost.shape[1]:
         raise ValueError(f"each row needs a column of its own, found a cost of {tuple(cost.shape)}")
     check_numbers(cost, "the cost", finite=True)

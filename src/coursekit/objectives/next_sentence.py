@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit._base.checks import check_choice, check_int, check_shape
+from coursekit._base.checks import check_choice, check_int, check_shape, check_tensor
 from coursekit.objectives.rows import pad_rows
 from coursekit.objectives.special_tokens import SpecialTokens
 
@@ -68,6 +68,8 @@ def nsp_pairs(
     sentence left alone: nothing follows it, and to pair it with a random B would tip the 50/50.
     """
     _check_documents(documents)
+    if room is not None:
+        check_int(room=room)
     elsewhere = _Elsewhere(documents)
     pairs = []
     for number, document in enumerate(documents):
@@ -127,6 +129,7 @@ def next_sentence_loss(
 
     `train` takes the sum (`reduction`), with the number of pairs.
     """
+    check_tensor(is_next, "is_next")
     check_shape(logits, "logits", (*is_next.shape, 2))
     check_choice(("mean", "sum"), reduction=reduction)
     return F.cross_entropy(logits, (~is_next.bool()).long(), reduction=reduction)

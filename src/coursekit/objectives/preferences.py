@@ -17,11 +17,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from coursekit._base.checks import (
+    check_at_least,
     check_fraction,
+    check_int,
     check_labels,
+    check_number,
     check_numbers,
     check_positive,
     check_shape,
+    check_tensor,
     readable,
 )
 
@@ -86,7 +90,12 @@ def dpo_loss(
     """
     check_positive(beta=beta)
     check_fraction(smoothing=smoothing)
-    _check_rows(policy_chosen, policy_rejected, reference_chosen, reference_rejected)
+    _check_rows(
+        policy_chosen=policy_chosen,
+        policy_rejected=policy_rejected,
+        reference_chosen=reference_chosen,
+        reference_rejected=reference_rejected,
+    )
     chosen = beta * (policy_chosen - reference_chosen.detach())  # (B,)
     rejected = beta * (policy_rejected - reference_rejected.detach())  # (B,)
     margin = chosen - rejected  # (B,)
@@ -100,7 +109,8 @@ def reward_loss(chosen: Tensor, rejected: Tensor, *, margin: float = 0.0) -> Ten
     Only differences count, so a reward model's zero is arbitrary. `margin` asks for a lead
     (Touvron et al., 2023).
     """
-    _check_rows(chosen, rejected)
+    _check_rows(chosen=chosen, rejected=rejected)
+    check_number(margin=margin)
     return -F.logsigmoid(chosen - rejected - margin).mean()
 
 
@@ -111,6 +121,7 @@ def kl_to_reference(policy: Tensor, reference: Tensor, answer: Tensor) -> Tensor
     log π − log π_ref, as an estimate. The marked logits predict the token after their place, so
     `answer` is shifted by one here as in `sequence_log_probability`.
     """
+    check_tensor(policy, "policy")
     check_shape(reference, "reference", policy.shape)
     check_shape(answer, "answer", policy.shape[:-1], torch.bool)
     predicts = answer[:, 1:]  # (B, T − 1)
@@ -127,20 +138,24 @@ def rlhf_reward(reward: Tensor, policy: Tensor, reference: Tensor, *, beta: floa
 
     `policy` and `reference` are `sequence_log_probability` of the answer that was sampled.
     """
-    _check_rows(reward, policy, reference)
+    _check_rows(reward=reward, policy=policy, reference=reference)
+    check_at_least(beta=beta)
     return reward - beta * (policy - reference.detach())  # (B,)
 
 
-def _check_rows(*tensors: Tensor) -> None:
+def _check_rows(**tensors: Tensor) -> None:
     """Raise unless all have one and the same axis, the batch: (B,) and (B, 1) would broadcast."""
-    shapes = [tuple(tensor.shape) for tensor in tensors]
+    for name, tensor in tensors.items():
+        check_tensor(tensor, name)
+    shapes = [tuple(tensor.shape) for tensor in tensors.values()]
     if len(set(shapes)) > 1 or len(shapes[0]) != 1:
-        raise ValueError(f"all must have one shape, (batch,), found {shapes}")
+        raise ValueError(f"{', '.join(tensors)} must have one shape, (batch,), found {shapes}")
 
 
 def _check_lengths(prompt_lengths: Tensor, lengths: Tensor, size: int) -> None:
     """Raise unless each row has room for its prompt and its answer."""
-    _check_rows(prompt_lengths, lengths)
+    check_int(size=size)
+    _check_rows(prompt_lengths=prompt_lengths, lengths=lengths)
     ordered = (prompt_lengths >= 0) & (prompt_lengths <= lengths) & (lengths <= size)  # (B,)
     if readable(ordered) and not ordered.all():
         row = int((~ordered).nonzero()[0])
@@ -152,6 +167,7 @@ def _check_lengths(prompt_lengths: Tensor, lengths: Tensor, size: int) -> None:
 
 def _check_answers(logits: Tensor, tokens: Tensor, answer: Tensor) -> None:
     """Raise unless each row has an answer of token ids that the logits can predict."""
+    check_tensor(logits, "logits")
     check_shape(tokens, "tokens", logits.shape[:-1])
     check_shape(answer, "answer", tokens.shape, torch.bool)
     if answer[:, 0].any():

@@ -11,11 +11,14 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from coursekit._base.checks import check_int
+
 
 def pad_rows(rows: Sequence[Sequence[int] | Tensor], pad: int) -> Tensor:
     """Return the rows as one tensor (B, T) of ids, T the longest; `pad` fills the right side."""
     if not len(rows):
         raise ValueError("a batch needs at least one row, found none")
+    check_int(-torch.inf, pad=pad)
     tensors = [torch.as_tensor(row, dtype=torch.long) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=pad)  # (B, T)
 
@@ -27,6 +30,7 @@ def batches_of_tokens(lengths: Sequence[int], limit: int) -> list[list[int]]:
     larger batches (RoBERTa does so for SENTENCE-PAIR and DOC-SENTENCES). A row that is longer than
     `limit` is a batch of its own.
     """
+    check_int(limit=limit)
     batches: list[list[int]] = []
     held = 0
     for index, length in enumerate(lengths):

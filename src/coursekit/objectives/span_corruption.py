@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_positive, check_shape
+from coursekit._base.checks import check_int, check_number, check_positive, check_shape
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +37,11 @@ class SpanCorruption:
 
     def __post_init__(self) -> None:
         check_positive(mean_span=self.mean_span)
+        check_number(density=self.density)
+        check_int(0, first_sentinel=self.first_sentinel)
+        if self.end is not None:
+            check_int(0, end=self.end)
+        check_int(sentinels=self.sentinels)
         if not 0 < self.density < 1:
             raise ValueError(f"density must lie between 0 and 1, found {self.density}")
         if self.first_sentinel < self.sentinels - 1:
@@ -119,6 +124,7 @@ def random_spans(
     As in T5's code, the text and the hidden tokens are each cut into n parts at random, and the
     parts take turns, text first: a text begins with what it shows and ends with what it hides.
     """
+    check_int(rows=rows)
     count, spans = setting.counts(length)
     visible = _random_parts(rows, length - count, spans, generator, device)  # (B, n)
     hidden = _random_parts(rows, count, spans, generator, device)  # (B, n)
@@ -133,6 +139,7 @@ def replace_spans(tokens: Tensor, hidden: Tensor, setting: SpanCorruption) -> Co
 
     Each row must hide equally many tokens in equally many spans.
     """
+    check_shape(tokens, "tokens", "batch, length")
     check_shape(hidden, "hidden", tokens.shape, torch.bool)
     _check_sentinels(tokens, setting)
     before = torch.zeros_like(hidden[:, :1])  # (B, 1)
@@ -158,6 +165,8 @@ def replace_spans(tokens: Tensor, hidden: Tensor, setting: SpanCorruption) -> Co
 
 def restore(inputs: Tensor, targets: Tensor, setting: SpanCorruption) -> Tensor:
     """Put one text (T,) together again from its input (S,) and its target (U,)."""
+    check_shape(inputs, "inputs", "length")
+    check_shape(targets, "targets", "length")
     if setting.shared_sentinels:
         raise ValueError("sentinels that are ordinary ids too cannot be told from the text")
     spans: dict[int, list[int]] = {}

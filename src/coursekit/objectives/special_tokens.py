@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from coursekit._base.checks import check_int
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpecialTokens:
@@ -25,6 +27,7 @@ class SpecialTokens:
     others: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        check_int(0, pad=self.pad, cls=self.cls, sep=self.sep, mask=self.mask)
         if len(set(self.ids)) < len(self.ids) or min(self.ids) < 0:
             raise ValueError(f"special tokens need different ids from 0 up, found {self.ids}")
 

@@ -329,6 +329,8 @@ def split_at_special(texts: Iterable[str], special: Iterable[str]) -> Iterator[s
 
 def check_size(vocabulary_size: int, needed: int, what: str) -> None:
     """Raise unless the vocabulary has room for what it needs before anything is learned."""
+    if not isinstance(vocabulary_size, int) or isinstance(vocabulary_size, bool):
+        raise TypeError(f"vocabulary_size must be a whole number, found {vocabulary_size!r}")
     if vocabulary_size < needed:
         raise ValueError(
             f"vocabulary_size must be at least {needed} ({what}), found {vocabulary_size}"

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from coursekit._base.checks import check_fraction, check_int, check_numbers
+from coursekit._base.checks import check_fraction, check_int, check_numbers, check_tensor
 from coursekit.training.loop import Loss
 
 Labelled = tuple[Tensor, Tensor]
@@ -17,6 +17,7 @@ Labelled = tuple[Tensor, Tensor]
 
 def as_input(images: Tensor) -> Tensor:
     """Bytes (N, R, L) or (N, R, L, C), 0 to 255 -> what a model reads, −1 to 1: (N, C, R, L)."""
+    check_tensor(images, "images")
     if images.dtype != torch.uint8 or images.ndim not in (3, 4):
         raise ValueError(
             "images must be bytes (N, rows, columns) or (N, rows, columns, channels), "

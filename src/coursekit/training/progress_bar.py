@@ -13,6 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from coursekit._base.checks import check_int
 from coursekit.training.history import History
 from coursekit.training.loss_curve import loss_curve
 
@@ -23,6 +24,7 @@ class Display:
     """Shows the course of one training run."""
 
     def __init__(self, name: str, history: History, steps: int, *, quiet: bool) -> None:
+        check_int(0, steps=steps)
         self.name, self.history = name, history
         self.before = history.items, history.seconds
         self.bar = tqdm(

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit._base.checks import check_fraction, check_int, check_numbers
+from coursekit._base.checks import check_fraction, check_int, check_numbers, check_shape
 from coursekit.boxes.geometry import Objects, iou, non_maximum_suppression, to_corners
 from coursekit.training.detection import Pictures
 from coursekit.training.loop import Loss
@@ -28,6 +28,9 @@ def crop(images: Tensor, picture: Tensor, boxes: Tensor, side: int = SIDE) -> Te
 
     `picture` says which picture a window is cut from; boxes are in centre form, in parts of it.
     """
+    check_shape(images, "images", "batch, 3, rows, columns")
+    check_shape(boxes, "boxes", "windows, 4")
+    check_int(side=side)
     x, y, width, height = boxes.unbind(-1)  # 4 × (W,)
     zero = torch.zeros_like(x)
     rows = [
@@ -75,6 +78,7 @@ def draw_windows(
 
 def window_loss(sides: tuple[float, float], *, empty: int = 3) -> Loss:
     """Return the loss for `train`: cross-entropy over windows drawn anew, the last class empty."""
+    check_int(0, empty=empty)
 
     def loss(model: nn.Module, batch: Pictures) -> tuple[Tensor, int]:
         picture, boxes, labels = draw_windows(batch, empty=empty, sides=sides)
@@ -109,7 +113,9 @@ def scan(
     Windows whose best class has a probability of less than `least` are dropped; of the others of
     one kind those go that overlap a surer one by more than `overlap`.
     """
-    check_fraction(least=least)
+    check_shape(image, "image", "3, rows, columns")
+    check_shape(windows, "windows", "windows, 4")
+    check_fraction(least=least, overlap=overlap)
     here = torch.zeros(len(windows), dtype=torch.long)  # all of them on the one image
     device = next(model.parameters()).device
     cut = crop(image[None].to(device), here.to(device), windows.to(device))  # (W, 3, side, side)
@@ -123,6 +129,7 @@ def scan(
 
 def without_duplicates(detections: Objects, overlap: float = 0.5) -> Objects:
     """Remove what overlaps a surer find of the same kind by more than `overlap`; corners."""
+    check_fraction(overlap=overlap)
     scores = detections.scores
     if scores is None:
         raise ValueError("detections must have scores, found none: these are the true objects")
