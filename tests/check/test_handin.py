@@ -169,7 +169,7 @@ def test_a_run_that_does_not_end_is_ended(tmp_path, cell, cell_seconds, said):
 @pytest.mark.skipif(os.name != "posix", reason="there are no alarms on this system")
 def test_an_orphan_ends_by_itself():
     """Killed with nobody left to end it: `submit_check` in a notebook whose kernel is restarted."""
-    program = "from coursekit.check import rehearsal as r; r.START = 0; r.main()"
+    program = "from coursekit.check import run_notebook as r; r.START = 0; r.main()"
     process = subprocess.Popen(
         [sys.executable, "-c", program, "-3"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
