@@ -235,7 +235,7 @@ def lint_notebooks(arguments: argparse.Namespace) -> int:
     problems = [
         (course.relative(page), Problem(page, "", sentence))
         for page in prose
-        for sentence in typed_numbers(page, course)
+        for sentence in typed_numbers(page)
     ]
     for path in paths:
         if arguments.fix and fix(path) and not arguments.quiet:

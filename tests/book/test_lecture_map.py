@@ -99,7 +99,7 @@ def test_a_true_table_has_no_fault(root):
 
 
 def test_the_words_of_a_section_are_those_that_a_reader_sees(root):
-    assert lecture_map.section_texts(root / "book/waves.md") == {
+    assert lecture_map.section_texts(Course(root), "waves") == {
         "sec-waves": "high ones water rises and falls, says sailor. by hand it is metres high. "
         "a breaker.",
         "sec-foam": "foam white.",

@@ -50,7 +50,7 @@ def test_a_new_chapter_has_no_fault(course, capsys):
         and routes.check_way(Course(course)) == []
     )
     assert lint(course / "notebooks" / "mixing.ipynb") == []
-    assert list(typed_numbers(course / "book" / "mixing.md", Course(course))) == []
+    assert list(typed_numbers(course / "book" / "mixing.md")) == []
 
 
 def test_its_notebook_and_its_figure_run(course):

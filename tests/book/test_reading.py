@@ -24,7 +24,7 @@ LISTED = re.compile(r"^```\{listing\} ([^\n]+)\n((?::[^\n]*\n)*)", re.MULTILINE)
 
 def text_of(page: str) -> str:
     front = contents.FRONT
-    return front.sub(lambda m: "\n" * m[0].count("\n"), COURSE.page(page).read_text("utf-8"))
+    return front.sub(lambda m: "\n" * m[0].count("\n"), contents.whole(COURSE, page))
 
 
 def faults(page: str) -> list[str]:

@@ -27,6 +27,7 @@ from sphinx.util.nodes import make_refnode
 from coursekit.submission.cells import parse_cell
 from coursetools.book import contents, lecture_map
 from coursetools.book.assignment_pages import PAGES as ASSIGNMENTS
+from coursetools.book.code_files import find_file
 from coursetools.book.numerals import around
 from coursetools.book.reference import PACKAGE, TITLE, home_of, sections_of
 from coursetools.course import Course
@@ -122,7 +123,7 @@ class Words:
         full = home_of(self.course, full)
         if full in self.entries.get(full, {}):
             return self.entries[full][full]
-        file, inside = lecture_map.find_file(full, self.course.packages)
+        file, inside = find_file(full, self.course.packages)
         if file is None or not inside or not lecture_map.find_object(full, self.course.packages):
             return None
         bound = Names.of(file)
@@ -146,7 +147,7 @@ class Words:
 
     def file(self, full: str) -> str:
         """Return the module that defines a full name."""
-        _, inside = lecture_map.find_file(full, self.course.packages)
+        _, inside = find_file(full, self.course.packages)
         return ".".join(full.split(".")[: len(full.split(".")) - len(inside)])
 
     def _explained(self, name: str, scope: Scope) -> Target | None:
@@ -280,7 +281,7 @@ class Page:
                 own |= shown.own
             return Scope(names.imported, frozenset(own), frozenset(self._explained(word)))
         module = next((name for section in _sections(word) for name in _modules(section)), None)
-        file = lecture_map.find_file(module or PACKAGE, self.course.packages)[0]
+        file = find_file(module or PACKAGE, self.course.packages)[0]
         if module is None or file is None:
             return Scope(explained=frozenset(self.documented))
         trainings, names = names.own, Names.of(file)
@@ -353,7 +354,7 @@ def _entries(node: nodes.Node | None) -> Iterator[str]:
 @functools.lru_cache(maxsize=4096)
 def _inside(course: Course, full: str) -> frozenset[str]:
     """Return the parameters, fields and variables of a function, or of a class and its methods."""
-    file, inside = lecture_map.find_file(full, course.packages)
+    file, inside = find_file(full, course.packages)
     if file is None:
         return frozenset()
     found: ast.AST = ast.parse(file.read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursetools.book.values import written_out
 from coursetools.course import Course
 
 FRONT = re.compile(r"\A---\n(.*?)^---\n", re.MULTILINE | re.DOTALL)
@@ -53,14 +54,22 @@ def chapters(course: Course) -> dict[str, list[str]]:
     return {stem: pages for part in parts(course).values() for stem, pages in part.items()}
 
 
+def whole(course: Course, stem: str) -> str:
+    """Return the text of a page as it is, with the numbers that it reads from code."""
+    try:
+        return written_out(course, course.page(stem).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CourseError(f"the page book/{stem}.md cannot be read: {error.strerror}") from error
+
+
 def page(course: Course, stem: str) -> str:
     """Return the text of a page, without its front matter."""
-    return FRONT.sub("", _read(course, stem))
+    return FRONT.sub("", whole(course, stem))
 
 
 def front_matter(course: Course, stem: str) -> dict[str, Any]:
     """Return what is between the lines `---` at the top of a page; nothing if they do not."""
-    front = FRONT.search(_read(course, stem))
+    front = FRONT.search(whole(course, stem))
     if front is None:
         return {}
     import yaml
@@ -115,13 +124,6 @@ def words(text: str) -> int:
     text = re.sub(r"\$\$.+?\$\$|(?<!\\)\$[^$\n]+\$", "1", text, flags=re.DOTALL)
     text = re.sub(r"^(?:\(\S+\)=|%.*|:\w+:.*|\|[-| ]+\|)$", "", text, flags=re.MULTILINE)
     return sum(any(letter.isalnum() for letter in word) for word in text.split())
-
-
-def _read(course: Course, stem: str) -> str:
-    try:
-        return course.page(stem).read_text(encoding="utf-8")
-    except OSError as error:
-        raise CourseError(f"the page book/{stem}.md cannot be read: {error.strerror}") from error
 
 
 def _repeated(text: str) -> str:

@@ -9,6 +9,7 @@ reader can play with, `ask` a question that takes its answer, `catch` a game wit
 `listing` code where it runs, `how-it-was-run` the conditions of a measurement, `lecture-map` the
 table of the lectures, `notebook-status` how the notebooks ran, `benchmark-table` how fast we are.
 Those of `guide_directives` lead into the book: questions, terms, symbols, the way through it.
+The role `value` shows a number that code or a record has (`values`).
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ from coursetools.book import (
     side_steps,
     tables,
     translations,
+    values,
 )
 from coursetools.book.build import NO_LOCAL_SCRIPTS, cdn_sentence
 from coursetools.book.notebook_pages import for_its_page
@@ -95,6 +97,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     sharing.setup(app)
     side_steps.setup(app)
     translations.setup(app)
+    values.setup(app)
     app.connect("doctree-resolved", numerals.set_numbers)
     app.add_directive("notebook-figure", NotebookFigure)
     app.add_directive("notebook-table", tables.NotebookTable)

@@ -18,6 +18,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursetools.book.code_files import find_file
+from coursetools.book.contents import whole
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 
@@ -115,17 +117,6 @@ def find_object(dotted: str, source: Path) -> Path | None:
     return file if file and _defines(_tree(file), inside) else None
 
 
-def find_file(dotted: str, source: Path) -> tuple[Path | None, list[str]]:
-    """Return the file below `source` that `a.b.c` leads to, and what is left of the name in it."""
-    parts = dotted.split(".")
-    for length in range(len(parts), 0, -1):
-        place = source.joinpath(*parts[:length])
-        for file in (place.with_suffix(".py"), place / "__init__.py"):
-            if file.is_file():
-                return file, parts[length:]
-    return None, parts
-
-
 def find_test(test: str, course: Course) -> bool:
     """Return whether `tests/test_x.py`, `…::test_y` or `…::TestX::test_y` exists in the course.
 
@@ -186,7 +177,7 @@ def _faults(row: Row, course: Course) -> list[str]:
     if row.chapter and not page.is_file():
         faults.append(f"there is no page book/{row.chapter}.md")
     elif row.chapter and row.section:
-        faults += _misplaced(row, section_texts(page))
+        faults += _misplaced(row, section_texts(course, row.chapter))
     source = course.packages
     for name in row.objects:
         if find_object(name, source) is None:
@@ -208,20 +199,20 @@ def _misplaced(row: Row, texts: dict[str, str]) -> list[str]:
     return [f"{row.phrase!r} is also in ({', '.join(others)})"] if phrase and others else []
 
 
-def section_texts(page: Path) -> dict[str, str]:
+def section_texts(course: Course, stem: str) -> dict[str, str]:
     """Return the words of each section of a page by its label, in lower case on one line.
 
     A section ends where another one begins that has a label or is not below it; one without a label
     is called by its title. What precedes the first section is not a section.
     """
-    return _section_texts(str(page), page.stat().st_mtime_ns)
+    return _section_texts(whole(course, stem))
 
 
 @functools.lru_cache(maxsize=64)
-def _section_texts(path: str, modified: int) -> dict[str, str]:
+def _section_texts(text: str) -> dict[str, str]:
     label, name, level, inside = "", "", 1, False
     lines: dict[str, list[str]] = {}
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         if found := LABEL.match(line):
             label = found[1]
             continue

@@ -27,8 +27,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from coursekit._base.shown_code import Definition, shown_lines
+from coursetools.book.code_files import find_file
 from coursetools.book.dependencies import need_caption, note_input
-from coursetools.book.lecture_map import find_file
 from coursetools.book.notebook_pages import without_glue
 from coursetools.book.tables import doc_link, joined
 from coursetools.course import Course

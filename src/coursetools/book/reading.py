@@ -104,7 +104,7 @@ def early_terms(course: Course, page: str) -> Iterator[str]:
         name for names in contents.chapters(course).values() for name in names)}  # fmt: skip
     places = contents.sections(course)
     text = contents.FRONT.sub(
-        lambda front: "\n" * front[0].count("\n"), course.page(page).read_text("utf-8")
+        lambda front: "\n" * front[0].count("\n"), contents.whole(course, page)
     )
     prose = list(paragraphs(text))
     for row in read_meanings(course):

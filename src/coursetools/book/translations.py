@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 FOLDER = "translations"
 GETTEXT = ("--builder", "custom", "--custom-builder", "gettext")
 MESSAGES = "messages.json"  # those of the pages that have a catalogue, as the last build met them
-GLUED = re.compile(r"\{glue:\w+\}`([^`:]*::[^`:]*)")  # the format behind it is the language's own
+# The format behind a number is the language's own.
+GLUED = re.compile(r"\{(?:glue:\w+|value)\}`([^`]+?)(?:(?<!:):[\w,.%+]+)?`")
 BEGINS = re.compile(r'(?:msg\w+(?:\[\d+\])? +)?"')  # a string of a catalogue; and how it goes on
 GOES_ON = re.compile(r'(?:[^"\\]|\\.)*"\s*')
 LANGUAGE = re.compile(r"[a-z]{2,3}(_[A-Z][A-Za-z]+)?")

@@ -1,14 +1,13 @@
 """Numbers typed into the prose of a page, each of which rots unless somebody has vouched for it.
 
-A number of our own belongs into the notebook and reaches the page as glue. What stays typed is
-vouched for in a comment above its paragraph, one line a reason:
+A number of our own reaches the page as glue, or by `{value}` from the code that has it (`values`).
+What stays typed is vouched for in a comment above its paragraph, one line a reason:
 
     % typed (example): 2, sixteen
     % typed (known): 1.58
-    % typed (tests/book/test_typed_numbers.py::test_marks): six
 
 `example` is a number that we chose for the reader to follow; `known` is arithmetic, history or a
-paper's, true whatever we run; a test's name says who notices when it is no longer so.
+paper's, true whatever we run.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from coursetools.book.contents import FRONT
-from coursetools.book.lecture_map import find_test
 from coursetools.course import Course
 
 REASONS = ("example", "known")
@@ -41,7 +39,7 @@ SKIPPED = re.compile(r"\{[\w-]*code|\{ask\}")  # a question's answer is found by
 CITES = re.compile(r"\{(?:cite(?::\w+)?|footcite(?::\w+)?)\}`")
 _CODE = re.compile(r"(\{[\w:-]+\}`[^`]*`)|(`+)(?!`).+?\2", re.DOTALL)  # or a role, which stays
 _MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
-_ROLE = re.compile(r"\{(?:ref|doc|term)\}`([^`<]*?)(?:\s*<[^>]*>)?`")
+_ROLE = re.compile(r"\{(?:ref|doc)\}`([^`<]*?)\s*<[^>]*>`|\{term\}`([^`<]*?)(?:\s*<[^>]*>)?`")
 _OTHER_ROLE = re.compile(r"\{[\w:-]+\}`[^`]*`")
 _TARGET = re.compile(r"\]\([^)]*\)|<https?://[^>]*>|https?://\S+")
 _ENDS = re.compile(r"(?<=[.!?:;])[\"”’)*_]*\s+(?=[\"“‘(*_A-Z{])|\n\s*\n|\n(?=\s*(?:[-*|]|\d+\.)\s)")
@@ -61,7 +59,7 @@ class Block:
         for sentence in _ENDS.split(_MATHS.sub("§", _CODE.sub(_role_or_sign, self.text))):
             if sentence is None or CITES.search(sentence):
                 continue
-            plain = _OTHER_ROLE.sub("§", _ROLE.sub(r"\1", _TARGET.sub("]", sentence)))
+            plain = _OTHER_ROLE.sub("§", _ROLE.sub(r"\1\2", _TARGET.sub("]", sentence)))
             numbers += [one for one in NUMBER.findall(plain) if one not in SMALL]
         return list(dict.fromkeys(numbers))
 
@@ -94,7 +92,7 @@ def blocks(text: str) -> Iterator[Block]:
             lines, marks, start = [], {}, 0
 
 
-def typed_numbers(page: Path, course: Course) -> Iterator[str]:
+def typed_numbers(page: Path) -> Iterator[str]:
     """Yield a sentence for each number that nobody vouches for, and each vow that is not needed."""
     text = page.read_text(encoding="utf-8")
     text = FRONT.sub(lambda front: "\n" * front[0].count("\n"), text)  # lines keep their numbers
@@ -102,13 +100,16 @@ def typed_numbers(page: Path, course: Course) -> Iterator[str]:
         numbers = block.numbers()
         vouched = [one for listed in block.marks.values() for one in listed]
         if missing := [one for one in numbers if one not in vouched]:
-            yield f"line {block.line} types {', '.join(missing)}; glue it, or say why it may stay"
+            yield (
+                f"line {block.line} types {', '.join(missing)}; glue it, read it with {{value}}, "
+                "or say why it may stay"
+            )
         if stale := [one for one in vouched if one not in numbers]:
             yield f"line {block.line} vouches for {', '.join(stale)}, which is not typed there"
         for reason in block.marks:
-            if reason not in REASONS and not find_test(reason, course):
+            if reason not in REASONS:
                 known = ", ".join(REASONS)
-                yield f"line {block.line} gives {reason!r} as a reason; known: {known}, or a test"
+                yield f"line {block.line} gives {reason!r} as a reason; there are {known}"
 
 
 def pages(course: Course) -> list[Path]:
