@@ -101,3 +101,10 @@ def test_bad_numbers_are_named():
         Training(
             name="x", sources=(), device="y", devices=1, device_hours=1, parameters=1, watts=-1
         )
+
+
+def test_what_is_published_is_what_the_page_says():
+    known = {training.name: training for training in PUBLISHED}
+    base, palm = known["Transformer base"], known["PaLM"]
+    assert (base.devices, base.pue, round(8 * base.watts)) == (8, 1.58, 1416)
+    assert palm.parameters == 540e9 and palm.device_hours == 6144 * 24 * (50 + 14 / 2)

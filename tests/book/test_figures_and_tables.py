@@ -47,3 +47,25 @@ def test_a_caption_beside_its_fence_has_no_backtick():
     for page in PAGES:
         for line in page.read_text("utf-8").split("\n"):
             assert not re.match(r"\s*```+\{[^`]*`", line), f"{page.name}: {line}"
+
+
+def test_no_caption_shows_its_escapes():
+    """A dollar sign in the title of a table is printed with its backslash."""
+    for page in PAGES:
+        titles = re.findall(r"^`{3,}\{[\w-]+\} (.*)$", page.read_text("utf-8"), re.MULTILINE)
+        assert not [title for title in titles if "\\" in title], page.name
+
+
+def test_what_size_gains_on_glue_is_what_its_table_says():
+    (page,) = (page.read_text("utf-8") for page in PAGES if page.stem == "finetuning")
+    table = page[page.index("```{list-table} GLUE") :]
+    rows = [row.split("\n  - ") for row in table[: table.index("\n```")].split("* - ")[2:]]
+    gains = {}
+    for name, *_, gpt, base, large in rows:
+        gpt, base, large = (float(cell.split("/")[0]) for cell in (gpt, base, large))
+        gains[name.split(" (")[0]] = round(large - base, 1)
+        last = round(base - gpt, 1), round(large - gpt, 1)
+    assert last == (4.5, 7.0) and gains.pop("mean") == 2.5
+    assert sorted(gains, key=gains.get)[:2] == ["MRPC", "STS-B"]
+    assert sorted(gains, key=gains.get)[-2:] == ["RTE", "CoLA"]
+    assert [gains[name] for name in ("CoLA", "RTE", "MRPC", "STS-B")] == [8.4, 3.7, 0.4, 0.7]

@@ -1,7 +1,9 @@
-"""Functions of JavaScript on a page are those of the file."""
+"""Code on a page: JavaScript is that of the file, Python imports what it uses."""
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 from pathlib import Path
 
@@ -38,3 +40,31 @@ def test_the_attention_that_a_page_shows_is_the_one_that_figures_run():
 def test_what_is_not_there_is_named(file, name, words):
     with pytest.raises(LookupError, match=words):
         script_source(file, name)
+
+
+PAGES = sorted((ROOT / "book").glob("*.md"))
+BLOCK = re.compile(
+    r"^(?:`{3,})(?:python|\{code-block\} python)\n(.*?)^`{3,}$", re.DOTALL | re.MULTILINE
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_on_a_page_imports_what_it_uses(page):
+    """Its classes, in its block or in one above it; small names may be those of the prose."""
+    known = set(dir(builtins))
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        tree = ast.parse(block)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                known |= {(name.asname or name.name).split(".")[0] for name in node.names}
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                known.add(node.name)
+                known |= {a.arg for a in ast.walk(node) if isinstance(a, ast.arg)}
+            elif isinstance(node, ast.arg):
+                known.add(node.arg)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                known.add(node.id)
+        used = {node.id for node in ast.walk(tree)
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+                and node.id[0].isupper()}  # fmt: skip
+        assert used <= known, f"{page.name}: nobody has imported {', '.join(sorted(used - known))}"

@@ -153,3 +153,11 @@ def test_a_pair_is_two_words_of_the_sentence():
         Related(("a", "b"), 0, 2, "object")
     with pytest.raises(ValueError, match="not related to itself, found 1 twice"):
         Related(("a", "b"), 1, 1, "object")
+
+
+def test_the_next_noun_is_always_the_determiner_s():
+    lists = ("WORKERS", "WOMEN", "MEN", "THINGS", "PLACES")
+    nouns = {word for name in lists for word in getattr(relations, name)}
+    for sentence in related_words("determiner", "judge", 100):
+        behind = range(sentence.dependent + 1, len(sentence.words))
+        assert next(n for n in behind if sentence.words[n] in nouns) == sentence.head

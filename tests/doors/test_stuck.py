@@ -166,3 +166,10 @@ def test_the_page_leads_to_where_vs_code_and_colab_are_told():
         assert f"({label})=" in START and re.search(rf"\{{ref}}`[^`]*{label}>?`", PAGE)
     assert "{ref}`sec-stuck`" in START
     assert "(sec-gpu-colab)=" in (ROOT / "book" / "gpu.md").read_text(encoding="utf-8")
+
+
+def test_the_versions_of_python_are_those_that_are_tried():
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    matrix = re.findall(r"python: \[([^\]]*)\]", workflow)
+    tried = sorted(version for row in matrix for version in re.findall(r"3\.\d+", row))
+    assert f"Python {tried[0]} to {tried[-1]}" in START

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import pytest
+
+from coursekit.data.speeches import speeches
+from coursetools.notebooks.imports import read_notebook
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
@@ -387,3 +391,66 @@ def test_a_pretext_helps_to_translate_and_most_of_it_is_french():
             for name in ("infilling", "numbered", "anywhere")
         }
         assert saved["infilling"] > 0.7 and max(saved["numbered"], saved["anywhere"]) < 0.4
+
+
+def test_two_blocks_learn_to_look_up_within_about_a_hundred_steps():
+    runs = metrics("examples/cpu-lookups.json")
+    for name in ("lookups, 2 blocks", "lookups, 2 blocks, seed 2"):
+        shares = [runs[name][f"new, shown, step {step}"] for step in range(50, 650, 50)]
+        assert any(before < 0.5 and after > 0.9 for before, after in zip(shares, shares[2:]))
+
+
+def test_a_run_of_the_sums_breaks_down_at_the_last_problem_only():
+    failed = metrics("examples/cpu-sums.json")["2x32, seed 1"]
+    assert failed["new, after 3"] < 0.1 < 0.4 < failed["new, after 2"]
+
+
+def test_the_law_has_as_many_steps_as_tokens_in_each():
+    runs = json.loads((RESULTS / "scaling/cpu-sizes.json").read_text(encoding="utf-8"))["runs"]
+    for run in runs:
+        assert run["metrics"]["steps"] == run["metrics"]["tokens of a step"]
+        assert run["settings"]["parts"] == 4  # Llama's block
+    assert {run["settings"]["depth"] for run in runs} == {1, 2, 3}
+
+
+def test_what_the_changes_of_today_s_block_are():
+    text = (RESULTS / "scaling/cpu-modern.json").read_text(encoding="utf-8")
+    names = list(dict.fromkeys(run["name"] for run in json.loads(text)["runs"]))
+    assert names[1:5] == ["rotary", "RMSNorm", "SwiGLU", "no biases"]  # the first Llama's
+    assert names[5:] == ["grouped heads", "window"]
+
+
+def test_how_much_is_read_beside_roberta():
+    """A millionth of its reading, a small part of the text forty times, about twice as much."""
+    (full, *_) = json.loads((RESULTS / "formats/cpu-inputs.json").read_text(encoding="utf-8"))[
+        "runs"
+    ]
+    settings, found = full["settings"], full["metrics"]
+    read = 8000 * 500_000 * 512 / (settings["first"] + settings["tokens"])
+    assert 0.5e6 < read < 2e6
+    assert 1.5 < found["steps"] * found["inputs of a step"] / (found["inputs"] / 3) < 2.5
+    assert found["inputs"] / 3 > 17 * metrics("formats/cpu-masks.json")["once"]["inputs"]
+
+
+def test_longer_on_the_task_is_best_at_the_first_look():
+    runs = json.loads((RESULTS / "pretext/cpu-pretext.json").read_text(encoding="utf-8"))["runs"]
+    longer = next(run for run in runs if run["name"] == "nothing, longer")
+    assert longer["metrics"]["restore, best step"] * 5 == longer["settings"]["steps"]
+
+
+def test_the_right_century_is_the_right_century():
+    """And not the right side of 1900, which is another number; the cell itself is executed."""
+    found = json.loads((RESULTS / "writer/cpu.json").read_text(encoding="utf-8"))
+    dated, glued = found["tables"]["dating"], {}
+    pairs = [(row["year"], guess) for row in dated for guess in row["guesses"]]
+    true, guessed = zip(*pairs)
+    given = {"true": true, "guessed": guessed, "dated": dated, "m": found["metrics"]}
+    given |= {"glue": glued.__setitem__, "in_words": str, "median": median, "stretches": "5"}
+    cells = read_notebook(RESULTS.parent / "notebooks" / "gpt.ipynb")["cells"]
+    (code,) = (cell["source"] for cell in cells if cell["id"] == "gpt-dating-glue")
+    exec(code, given | {"DECADES": range(1790, 2030, 10)})
+    right = sum(str(year)[:2] == str(guess)[:2] for year, guess in pairs)
+    assert glued["gpt-dating-century"] == 100 * right / len(pairs)
+    side = sum((year < 1900) == (guess < 1900) for year, guess in pairs)
+    assert glued["gpt-dating-side"] == 100 * side / len(pairs) > 90
+    assert glued["gpt-dating-speeches"] == len(speeches("valid")) + len(speeches("test"))

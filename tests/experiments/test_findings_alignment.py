@@ -73,3 +73,12 @@ def test_another_seed_with_other_pairs_has_the_same_order(run):
         for way in ways[2:]
     )
     assert 1.4 < leash < 1.7 and 0.2 < free < 0.3
+
+
+def test_the_pairs_are_three_of_each_prompt_and_without_a_leash_the_second_run_goes_less_far(run):
+    path = RESULTS / "preferences" / "cpu-again.json"
+    (again,) = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    for some in (run, again):
+        assert some["metrics"]["pairs"] == 3 * some["settings"]["prompts"]
+    free = [some["metrics"]["REINFORCE, β 0.001 at the end, kl"] for some in (again, run)]
+    assert 0.2 < free[0] / free[1] < 0.3

@@ -113,3 +113,25 @@ def test_cross_attention_needs_its_heads_most_and_the_encoder_least(translator):
         with heads_off(layers, torch.zeros(8)):
             lost[name] = translation.mean_loss(model, pairs) - whole
     assert 0 < lost["encoder"] < 0.3 < lost["own"] < lost["cross"] - 0.5
+
+
+def test_what_the_page_quotes_of_the_translations_was_written():
+    """Some of it in the beginning of a sentence of its own."""
+    path = RESULTS / "translation/cpu.json"
+    examples = json.loads(path.read_text(encoding="utf-8"))["tables"]["examples"]
+    written = [row["average"] for row in examples]
+    ours = "L'Éternel me connaît", "J'ai envoyé", "vous vous vous vous", "une peau", "conduits!"
+    ours += "selon ta bonté, selon ta bonté", "dans les yeux de l'Éternel", "une lumière"
+    ours += "les anciens", "et les scribes", "Mais vous, frères", "dans la maison de l'Éternel"
+    assert [text for text in ours if not any(text in one for one in written)] == []
+    both = [f"{row['average']} {row['rnnsearch']}" for row in examples]
+    assert all(any(word in one for one in both) for word in ("Là-diera", "Chaisse", "choseil"))
+    (lost,) = (row for row in examples if "Moab" in row["english"])
+    assert "moab" not in (lost["average"] + lost["rnnsearch"]).lower()
+    assert "moab" in lost["word_by_word"].lower()
+
+
+def test_every_model_was_measured_as_often_as_the_page_says():
+    done = json.loads((RESULTS / "translation/cpu.json").read_text(encoding="utf-8"))
+    assert all(len(rows) == done["settings"]["looks"] for rows in done["curves"].values())
+    assert any(row["beams"] == 4 and row["alpha"] == 0.6 for row in done["tables"]["beams"])

@@ -289,3 +289,10 @@ def test_what_a_file_of_mistral_leaves_out_means_what_transformers_takes_it_for(
     theirs, ours = MistralConfig(**entries), weights.read_config(GPTConfig, entries)
     assert (theirs.sliding_window, theirs.num_key_value_heads) == (ours.window, ours.kv_heads)
     assert weights.read_config(GPTConfig, entries | {"sliding_window": None}).window is None
+
+
+def test_the_first_llama_has_four_of_the_changes():
+    """It has neither grouped heads nor a window."""
+    config, plain = GPTConfig.llama(), GPTConfig()
+    assert (config.rotary, config.rms_norm, config.gated, config.bias) == (True, True, True, False)
+    assert (config.kv_heads, config.window) == (plain.kv_heads, plain.window) == (None, None)

@@ -396,3 +396,9 @@ def test_a_kept_model_is_built_again_from_its_config():
     assert MAEConfig(**dataclasses.asdict(config)) == config
     with pytest.raises(TypeError, match="must be a ViTConfig, found int"):
         MAEConfig(encoder=3)
+
+
+def test_how_many_of_49_patches_stay():
+    noise = torch.rand(1, 49)
+    visible = {ratio: random_masking(noise, ratio).keep.shape[1] for ratio in (0.25, 0.75, 0.9)}
+    assert visible == {0.25: 36, 0.75: 12, 0.9: 4}

@@ -144,3 +144,15 @@ def test_bad_input_gets_a_sentence():
         painter("none").looks(torch.zeros(1, 2, 5))
     with pytest.raises(ValueError, match=r"x must have shape \(batch, 1"):
         Discriminator(width=4)(torch.zeros(1, 8, 24))
+
+
+def test_each_end_of_the_noise_has_its_own_columns_of_the_map():
+    net = Generator(GeneratorConfig(middle="none")).eval()
+    z = net.noise(1)
+    assert net(z).shape[2:] == (8, 24) and net.begin(z).shape[2:] == (4, 12)
+    for end, columns in ((0, [0, 1, 2, 3]), (1, [8, 9, 10, 11])):
+        other = z.clone()
+        other[:, end] += 1
+        with torch.no_grad():
+            moved = (net.begin(z) != net.begin(other)).any(dim=1)[0].any(dim=0)
+        assert moved.nonzero().flatten().tolist() == columns

@@ -604,3 +604,20 @@ def test_absolute_positions_hold_for_one_size():
 def test_a_bad_configuration_gets_a_sentence(changes, sentence):
     with pytest.raises(ValueError, match=sentence):
         small(**changes)
+
+
+def test_the_rolled_map_of_the_page():
+    """A map of 8 × 8, windows of 4, a shift of 2."""
+    number = torch.arange(64).view(1, 8, 8, 1).roll((-2, -2), dims=(1, 2))
+    windows = window_partition(number, 4)[..., 0]  # (4, 16)
+    assert len(windows) == 4 and number[0, :2, :2, 0].tolist() == [[18, 19], [26, 27]]
+    last = [54, 55, 62, 63, 48, 49, 56, 57, 6, 7, 14, 15, 0, 1, 8, 9]
+    assert sorted(windows[3].tolist()) == sorted(last)
+    places = torch.arange(8)
+    home = (places - 2).div(4, rounding_mode="floor")
+    sizes = (3 * home[:, None] + home).flatten().unique(return_counts=True)[1].tolist()
+    assert len(sizes) == 9 and set(sizes) == {4, 8, 16}
+    mask = shift_mask(8, 8, 4, 2)[:, 0]  # (4, 16, 16)
+    ordered = windows[3].tolist()
+    assert not mask[3][ordered.index(0), ordered.index(63)]
+    assert mask[3][ordered.index(0), ordered.index(1)]

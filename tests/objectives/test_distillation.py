@@ -31,3 +31,13 @@ def test_a_class_that_the_teacher_excludes_adds_nothing():
 def test_bad_input_gets_a_sentence(call, error, words):
     with pytest.raises(error, match=words):
         call(torch.zeros(3, 5), torch.tensor([0, 4, 2]))
+
+
+def test_without_a_factor_ten_times_the_temperature_leaves_nearly_a_hundredth():
+    scores = torch.tensor([[2.0, -6, 4, 0, 3, -7, 6, -8, -2, -7]])
+    lengths = []
+    for T in (3.0, 30.0):
+        student = torch.zeros(1, 10, requires_grad=True)
+        loss = soft_distillation(student, scores, temperature=T)
+        lengths.append(torch.autograd.grad(loss, student)[0].norm() / T**2)
+    assert 70 < lengths[0] / lengths[1] < 100

@@ -188,3 +188,10 @@ def test_a_layer_under_two_names_of_one_module_has_one_detour():
     assert model.qkv is model.again and len(learned_weights(model)) == 2
     merge_lora(moved(model))
     assert model.qkv is model.again and type(model.qkv) is nn.Linear
+
+
+def test_beside_all_linear_layers_about_a_thirtieth_learns():
+    made = Bert(BertConfig(width=128, depth=4, heads=4, hidden=512, vocabulary=2000, positions=128))
+    few = add_lora(made, rank=4, alpha=8, names=("qkv", "out", "expand", "contract"))
+    learn = sum(weight.numel() for weight in learned_weights(few).values())
+    assert 25 < sum(weight.numel() for weight in few.parameters()) / learn < 40

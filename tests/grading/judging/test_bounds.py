@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from coursekit.submission.limits import MB, Limits
+from coursekit.submission.limits import MB
 from coursetools.grading.judging.dialogues import LONGEST, weight
 from coursetools.grading.judging.engine import Engine
-from coursetools.grading.judging.lent_answers import ROOM
 from coursetools.grading.judging.proxy import Link, Remote
 from coursetools.questions.question import Case
 from coursetools.questions.time_limit import Overtime, alarm
@@ -278,19 +277,3 @@ def test_a_number_that_no_float_can_hold_is_wrong_and_no_fault_of_ours(tools):
 
 def _value(found):
     return found.item() if isinstance(found, torch.Tensor) else found
-
-
-def test_the_page_names_the_limits():
-    page = (Path(__file__).parents[3] / "book" / "grading.md").read_text(encoding="utf-8")
-    limits = Limits()
-    for said in (
-        f"a case of a question, may take {limits.cell_seconds:g} seconds",
-        f"all cases of a question {limits.question_seconds:g}",
-        f"all cells of the notebook {limits.notebook_seconds:g}",
-        f"process may take {limits.memory >> 30} GB",
-        f"{limits.answer_bytes // MB} MB are read",
-        f"at most {LONGEST // MB} MB of it is kept",
-        f"called {limits.lent_calls:,} times at a time",
-        f"more than {ROOM // MB} MB on the grader's side",
-    ):
-        assert page.count(said) == 1, said
