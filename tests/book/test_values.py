@@ -31,6 +31,7 @@ first, second = fit(torch.randn(9, 32), every=STEPS), fit(other, every=50)
 getcontext().prec = 60
 both[:, 5:] *= 10
 shown = verses[96:128]
+pair = [largest(9), 3]
 drawn = 100 * largest[name]
 """
 MODULE = """
@@ -130,6 +131,7 @@ def test_each_form_is_read(course, role, shown):
         ("waves::train fit(every=_)", ["is 20 and 50", "write more of it"]),
         ("waves::train lr=", ["'lr=' is not an expression"]),
         ("waves::train shown", ["shown is verses[96:128], and not a literal"]),
+        ("waves::train pair[0]", ["pair[0] is", "largest(9)", "and not one number"]),
         ("waves::train step", ["no step"]),
         ("waves::train widths", ["widths is (4, 32, 128), and not one number"]),
         ("waves::train widths[7]", ["index out of range"]),
