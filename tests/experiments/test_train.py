@@ -400,6 +400,7 @@ REGRESSION = """\
 import torch
 from torch import nn
 from coursekit.training.batches import Batches
+from coursekit.training.callbacks import Evaluate
 from coursekit.training.loop import train
 
 torch.manual_seed(seed)
@@ -412,8 +413,8 @@ def loss(model, x):
 
 history = train(
     model, Batches(rows, torch.stack, size=16, seed=seed), loss,
-    torch.optim.SGD(model.parameters(), lr=0.05), steps=settings.steps, every=1,
-    checkpoint=f"{checkpoints}/model.pt",
+    torch.optim.SGD(model.parameters(), lr=0.05), steps=settings.steps,
+    checkpoint=f"{checkpoints}/model.pt", callbacks=[Evaluate(every=1)],
 )
 record(metrics={"loss": history.last["loss"], "draw": torch.rand(1).item()})"""
 
