@@ -25,7 +25,7 @@ from coursetools.book.plain_formula import show_plain
 from coursetools.course import Course, write_whole
 from coursetools.notebooks.header_cells import SETUP_ID
 from coursetools.notebooks.imports import read_notebook
-from coursetools.settings.of_exam import exam_of
+from coursetools.settings.exam_settings import exam_of
 
 LEFT_OUT = (SETUP_ID, "before-upload", "before-upload-what")
 MARKER = re.compile(r"^.*### (BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME).*\n?", re.MULTILINE)

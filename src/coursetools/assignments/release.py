@@ -21,8 +21,8 @@ from coursekit.submission.deadline import spelled
 from coursetools.course import SOURCES, Course, write_changed
 from coursetools.notebooks.header_cells import COLAB_TEXT
 from coursetools.notebooks.imports import notebook_text, read_notebook
-from coursetools.settings.of_assignment import due_of, settings_of
-from coursetools.settings.of_exam import Exam, private_exam
+from coursetools.settings.assignment_settings import due_of, settings_of
+from coursetools.settings.exam_settings import Exam, private_exam
 
 # nbconvert's ClearOutput takes these away with the outputs.
 NOISE = ("collapsed", "scrolled")

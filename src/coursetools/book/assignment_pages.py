@@ -24,7 +24,7 @@ from coursetools.book.guide_directives import Guide
 from coursetools.course import Course
 from coursetools.notebooks.header_cells import SETUP_ID, colab_link
 from coursetools.notebooks.imports import read_notebook
-from coursetools.settings.of_exam import private_exam
+from coursetools.settings.exam_settings import private_exam
 
 PAGES = "notebooks/assignments/"
 HEADER = re.compile(

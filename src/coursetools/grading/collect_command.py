@@ -21,7 +21,7 @@ from coursetools.grading.records import groups
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.log import record
 from coursetools.notes import Notes
-from coursetools.settings.of_class import time_zone_of
+from coursetools.settings.class_settings import time_zone_of
 from coursetools.text import some
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from coursekit.submission.deadline import spelled
 from coursetools.course import Course, write_whole
 from coursetools.grading.records import log
 from coursetools.grading.records.folders import Folders
-from coursetools.settings.of_assignment import due_of, settings_of
-from coursetools.settings.of_class import time_zone_of
-from coursetools.settings.of_exam import exam_of
+from coursetools.settings.assignment_settings import due_of, settings_of
+from coursetools.settings.class_settings import time_zone_of
+from coursetools.settings.exam_settings import exam_of
 
 VALUE = r"[ \t]*=[ \t]*[^#\n]*?(?=[ \t]*\r?(#|$))"
 

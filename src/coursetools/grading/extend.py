@@ -19,6 +19,7 @@ from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.gradebook.lateness import lateness_of, read_lateness, write_extensions
 from coursetools.grading.records import log
 from coursetools.grading.records.folders import Folders
+from coursetools.settings.class_settings import time_zone_of
 from coursetools.settings.extensions import (
     ALL,
     EXCUSED,
@@ -27,7 +28,6 @@ from coursetools.settings.extensions import (
     check_line,
     read_extension,
 )
-from coursetools.settings.of_class import time_zone_of
 
 Note = Callable[[str], None]
 

@@ -15,8 +15,8 @@ from traitlets import Float, Unicode
 
 from coursetools.course import Course
 from coursetools.grading.gradebook.lateness import Lateness, lateness_of, write_extensions
+from coursetools.settings.assignment_settings import due_of
 from coursetools.settings.late_rule import LateRule, replaced, rule_of
-from coursetools.settings.of_assignment import due_of
 
 
 class DailyPenalty(LateSubmissionPlugin):

@@ -25,7 +25,7 @@ from coursetools.grading.gradebook.autograded import autograded
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.running.judge_job import ENGINE, MASTER, named
 from coursetools.grading.running.keys import masters_of
-from coursetools.settings.of_exam import exam_of
+from coursetools.settings.exam_settings import exam_of
 
 _engines: dict[str, Any] = {}
 

@@ -25,7 +25,7 @@ from coursetools.grading.records.ledger import Ledger
 from coursetools.grading.results.export import read_table
 from coursetools.grading.results.pages import counted
 from coursetools.grading.running.grade_class import Options, grade_class
-from coursetools.settings.of_exam import exam_of
+from coursetools.settings.exam_settings import exam_of
 from coursetools.text import some
 
 Words = list[str]  # a command without `coursekit`

@@ -37,7 +37,7 @@ from coursetools.questions.memorised import by_heart
 from coursetools.questions.question import Assignment, Question
 from coursetools.questions.rounding import in_double
 from coursetools.questions.wrong import source_of
-from coursetools.settings.of_exam import private_exam
+from coursetools.settings.exam_settings import private_exam
 
 UNFINISHED = "not finished yet: "  # how a problem starts that only says what is still to be written
 SLOWEST = 1.0  # seconds for check

@@ -26,7 +26,7 @@ from coursetools.course import Course, write_whole
 from coursetools.questions.catalogue import load
 from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Misconception, Question
-from coursetools.settings.of_exam import private_exam
+from coursetools.settings.exam_settings import private_exam
 
 PLACE = "src/coursekit/check/compiled"
 LARGEST = 80_000  # bytes of a file, with pairs of mistakes; twenty are 1.6 MB

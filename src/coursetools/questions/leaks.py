@@ -12,7 +12,7 @@ from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 from coursetools.questions.catalogue import load, names
 from coursetools.questions.wrong import source_of
-from coursetools.settings.of_exam import private_exams
+from coursetools.settings.exam_settings import private_exams
 
 SHORTEST = 24  # characters; shorter lines are in every program
 LONG = 40  # a line that nobody writes twice by chance

@@ -18,8 +18,8 @@ from coursetools.notebooks.imports import notebook_text, read_notebook
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new_assignment import new
-from coursetools.settings.of_assignment import due_of
-from coursetools.settings.of_exam import Exam, private_exam, private_exams
+from coursetools.settings.assignment_settings import due_of
+from coursetools.settings.exam_settings import Exam, private_exam, private_exams
 
 # What of a course belongs to its instructors.
 PRIVATE = ("solutions", "autograder", "_build", ".git", ".venv")

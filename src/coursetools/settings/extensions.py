@@ -19,8 +19,8 @@ from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import read_time, span, spelled
 from coursetools.course import Course, write_whole
 from coursetools.settings import csv_tables
-from coursetools.settings.of_assignment import settings_of
-from coursetools.settings.of_class import time_zone_of
+from coursetools.settings.assignment_settings import settings_of
+from coursetools.settings.class_settings import time_zone_of
 from coursetools.text import some
 
 COLUMNS = ("id", "assignment", "extension", "why")

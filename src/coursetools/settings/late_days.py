@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from coursetools.course import Course
+from coursetools.settings.class_settings import FILE, table_of, whole
 from coursetools.settings.late_rule import DAY, LateRule
-from coursetools.settings.of_class import FILE, table_of, whole
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.settings.of_assignment import settings_of
-from coursetools.settings.of_class import checked
+from coursetools.settings.assignment_settings import settings_of
+from coursetools.settings.class_settings import checked
 
 HOUR, DAY = 3600.0, 86400.0
 

@@ -22,9 +22,9 @@ from coursetools.course import Course
 from coursetools.grading.records.folders import Folders
 from coursetools.questions import compiling
 from coursetools.questions.publish import public, write_solution
+from coursetools.settings.exam_settings import exam_of
 from coursetools.settings.extensions import Extensions
 from coursetools.settings.late_rule import rule_of
-from coursetools.settings.of_exam import exam_of
 
 HOUR = timedelta(hours=1)
 QUESTION = '''"""Our answer and the cases."""

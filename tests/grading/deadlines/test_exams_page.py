@@ -12,8 +12,8 @@ from helpers import blocks, page_of_book
 
 from coursekit.submission.deadline import spelled
 from coursetools.assignments import paper
+from coursetools.settings.exam_settings import exam_of
 from coursetools.settings.late_rule import rule_of
-from coursetools.settings.of_exam import exam_of
 
 PAGE = page_of_book("grading_exams")
 HERE = PAGE.replace("a21_exam", "ps1")

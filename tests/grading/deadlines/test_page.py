@@ -63,8 +63,8 @@ def test_the_rule_of_the_page_is_that_of_the_command():
 def test_every_option_of_the_settings_stands_on_the_page():
     from dataclasses import fields
 
+    from coursetools.settings.class_settings import KNOWN
     from coursetools.settings.late_rule import LateRule
-    from coursetools.settings.of_class import KNOWN
 
     names = {*KNOWN, *(one.name for one in fields(LateRule)), "budget", "drop", "weights"}
     assert [name for name in sorted(names) if name not in PAGE] == []

@@ -31,7 +31,7 @@ from coursetools.grading.records.attempts import (
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups, read_groups
 from coursetools.grading.records.ledger import Ledger
-from coursetools.settings.of_exam import exam_of
+from coursetools.settings.exam_settings import exam_of
 from coursetools.text import some
 
 Note = Callable[[str], None]

@@ -20,11 +20,11 @@ from coursetools.grading.gradebook.database import load_nbgrader
 from coursetools.grading.gradebook.own_tables import EXTENDED, delete_rows, insert_rows, update_rows
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
+from coursetools.settings.assignment_settings import due_of, settings_of
+from coursetools.settings.class_settings import time_zone_of
 from coursetools.settings.extensions import Extensions
 from coursetools.settings.late_days import LateDays, Spent, days_spent
 from coursetools.settings.late_rule import DAY, LateRule, rule_of
-from coursetools.settings.of_assignment import due_of, settings_of
-from coursetools.settings.of_class import time_zone_of
 
 Book = dict[str, list[Any]]  # the gradebook's rows by assignment
 

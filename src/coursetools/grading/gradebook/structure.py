@@ -21,8 +21,8 @@ from coursekit.submission.regions import Cell
 from coursetools.grading.gradebook.database import Database
 from coursetools.grading.gradebook.own_tables import WRITTEN, delete_rows, insert_rows
 from coursetools.grading.records.folders import Folders
+from coursetools.settings.assignment_settings import due_of
 from coursetools.settings.late_rule import replaced
-from coursetools.settings.of_assignment import due_of
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from coursekit._base.errors import CourseError
 from coursekit.submission.resource_limits import Limits
 from coursetools.assignments.release import check_beside
 from coursetools.course import Course
-from coursetools.settings.of_assignment import settings_of
-from coursetools.settings.of_class import checked
+from coursetools.settings.assignment_settings import settings_of
+from coursetools.settings.class_settings import checked
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,8 @@ from coursetools.grading.results.scores import (
     waits_for_human,
 )
 from coursetools.grading.running.summary import nobody
+from coursetools.settings.exam_settings import Exam, exam_of
 from coursetools.settings.late_rule import LateRule, rule_of
-from coursetools.settings.of_exam import Exam, exam_of
 
 SLOWEST = 10  # submissions that are named
 ENOUGH = 10  # students below which a correlation says nothing

@@ -35,8 +35,8 @@ from coursetools.grading.results.scores import (
     verdicts_of,
 )
 from coursetools.jobs.pool import Pool
+from coursetools.settings.exam_settings import exam_of
 from coursetools.settings.late_rule import LateRule, rule_of
-from coursetools.settings.of_exam import exam_of
 from coursetools.text import some
 
 if TYPE_CHECKING:

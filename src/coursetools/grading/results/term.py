@@ -21,8 +21,8 @@ from coursetools.grading.results.export import read_table
 from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Student
 from coursetools.grading.results.table import Cell, Row, Table, as_text, for_canvas, late_days
+from coursetools.settings.class_settings import FILE, checked, positive, table_of, whole
 from coursetools.settings.late_days import LateDays
-from coursetools.settings.of_class import FILE, checked, positive, table_of, whole
 from coursetools.text import some
 
 FORMATS = ("csv", "canvas")

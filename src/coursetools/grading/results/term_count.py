@@ -27,8 +27,8 @@ from coursetools.grading.results.term import (
     share_of,
     total_of,
 )
+from coursetools.settings.assignment_settings import due_of
 from coursetools.settings.late_days import LateDays
-from coursetools.settings.of_assignment import due_of
 
 HARD = 0.5  # of a question's points, below which the class's mean makes it hard
 BLURRED = 0.1  # a correlation with the rest of the score, below which a question tells nothing

@@ -21,9 +21,9 @@ from datetime import UTC, datetime
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course
+from coursetools.settings.assignment_settings import due_of, settings_of
+from coursetools.settings.class_settings import checked
 from coursetools.settings.extensions import Extensions
-from coursetools.settings.of_assignment import due_of, settings_of
-from coursetools.settings.of_class import checked
 
 
 @dataclass(frozen=True)
