@@ -18,7 +18,7 @@ test: .venv/ready ; $(FILES) $(patsubst %,--ignore %,$(PAGES) $(SWEEPS)) $(ARGS)
 test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(PAGES) $(ARGS) && $(FILES) $(SWEEPS) $(ARGS)
 test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py
 lint: types ; $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/coursekit notebooks lint
-types: .venv/ready ; @$(BIN)/mypy src/coursekit src/coursetools
+types: .venv/ready ; @$(BIN)/mypy
 mutants: .venv/ready ; @$(BIN)/python tests/mutants/run.py
 bench: .venv/ready ; @$(BIN)/python benchmarks/all.py --install-peers
 bench-smoke: .venv/ready ; @$(BIN)/python benchmarks/all.py --smoke
