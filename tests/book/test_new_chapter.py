@@ -52,7 +52,7 @@ def test_a_new_chapter_has_no_fault(course, capsys):
         and routes.check_way(Course(course)) == []
     )
     assert lint(course / "notebooks" / f"{NAME}.ipynb") == []
-    assert list(typed_numbers(course / "book" / f"{NAME}.md", Course(course))) == []
+    assert list(typed_numbers(course / "book" / f"{NAME}.md")) == []
 
 
 def test_its_figures_are_in_the_reference(course):

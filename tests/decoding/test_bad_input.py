@@ -12,6 +12,7 @@ from coursekit.models import GPT, GPTConfig
 from ..refusals import Good, New, missing, public
 
 TOKENS, LOGITS = torch.tensor([[1, 2, 3], [4, 5, 6]]), torch.randn(2, 9)
+SCORES = {"start": torch.randn(2, 4), "end": torch.randn(2, 4)}
 SAYS = {"tokens": "prompts"}
 WRONG = {"longest": [0, torch.tensor([1, 2, 3])], "end": [99]}
 
@@ -41,6 +42,12 @@ TABLE = {
     "greedy": lambda: Good(d.greedy, {"logits": LOGITS}),
     "sample": lambda: Good(d.sample, {"logits": LOGITS}),
     "keep_top_k": lambda: Good(d.keep_top_k, {"logits": LOGITS, "k": 3}, says={"k": "top_k"}),
+    "best_span": lambda: Good(
+        d.best_span,
+        {**SCORES, "allowed": torch.ones(2, 4) > 0, "longest": 2},
+        bad={"end": [SCORES["end"][:, 1:]], "start": [torch.randn(4)]},
+        free="start:axes",
+    ),
     "keep_top_p": lambda: Good(d.keep_top_p, {"logits": LOGITS, "p": 0.5}, says={"p": "top_p"}),
 }
 

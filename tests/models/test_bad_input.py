@@ -130,14 +130,9 @@ MAP, PATCHES = torch.randn(1, 4, 4, 8), torch.randn(2, 16, 48)
 MASKED = torch.tensor([[True, False], [False, True]])
 TOKENS, HIDDEN = torch.ones(1, 3).long(), torch.randn(1, 3, 16)
 POSITIONS = {"kind": "1d", "grid": (4, 4), "width": 8}
-SCORES = {"start": torch.randn(2, 4), "end": torch.randn(2, 4)}
 TORCH = "*:list *:axes *:dtype"  # torch itself refuses them
 
 TABLE = {  # what is neither a model of `CASES` nor a configuration
-    "WordEmbedding": lambda: Good(
-        m.WordEmbedding, {"vocabulary": 9, "width": 4}, free="padding_idx"
-    ),
-    "WordEmbedding.forward": lambda: Good(m.WordEmbedding(9, 4).forward, {"x": TOKENS}, free="x"),
     "shift_right": lambda: Good(m.shift_right, {"tokens": TOKENS, "start": 0}, free="tokens:dtype"),
     "BertEmbeddings.forward": lambda: Good(
         m.BertEmbeddings(bert_config()).forward, {"tokens": TOKENS}, free="tokens"
@@ -151,10 +146,6 @@ TABLE = {  # what is neither a model of `CASES` nor a configuration
         m.RobertaClassifier, {"bert": bert(pooler=False), "classes": 3}
     ),
     "BertTagger": lambda: Good(m.BertTagger, {"bert": bert(), "classes": 3}),
-    "best_span": lambda: Good(
-        m.best_span, {**SCORES, "allowed": torch.ones(2, 4) > 0, "longest": 2},
-        bad={"end": [SCORES["end"][:, 1:]], "start": [torch.randn(4)]}, free="start:axes",
-    ),
     "Bert.forward": lambda: Good(
         bert().forward, {"tokens": TOKENS}, bad={"head_mask": [torch.ones(3)]}
     ),

@@ -212,8 +212,8 @@ UNSAID = '\n## "whatever they are"\n+ wrong = single(shares)\n'
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"shares.md": lambda text: text.partition("## one sum")[0]}, "has 3 misconceptions"),
-        ({"shares.py": lambda text: re.sub("@visible.*", "", text, count=3)}, "has 2 visible"),
+        ({"shares.md": lambda text: text.partition("## one sum")[0]}, "has 3 of 4 misconceptions"),
+        ({"shares.py": lambda text: re.sub("@visible.*", "", text, count=3)}, "has 2 of 3 visible"),
         (
             {
                 "shares.md": SEVEN,

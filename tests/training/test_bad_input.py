@@ -60,9 +60,10 @@ TABLE = {
     "random_mirror": lambda: Good(t.random_mirror, {"batch": SCENES}),
     "set_loss": lambda: Good(t.set_loss, {"objective": None}),
     "detect": lambda: Good(t.detect, {"model": Means(), "items": []}),
-    "Display": lambda: Good(
-        t.Display, {"name": "x", "history": t.History(), "steps": 3, "quiet": True}
-    ),
+    "ClipGradients": lambda: Good(t.ClipGradients, {"max_norm": 1.0}, bad={"max_norm": [0.0]}),
+    "EarlyStopping": lambda: Good(t.EarlyStopping, {"patience": 2}, bad={"patience": [0]}),
+    "Evaluate": lambda: Good(t.Evaluate, {"every": 2}, bad={"every": [0]}),
+    "KeepWeights": lambda: Good(t.KeepWeights, {"last": 2}, bad={"last": [0]}),
     "layer_rates": lambda: Good(t.layer_rates, {"model": bert(), "lr": 0.1, "decay": 0.9}),
     "fresh_top": lambda: Good(t.fresh_top, {"model": New(bert), "layers": 1}),
     "expected_best": lambda: Good(t.expected_best, {"scores": [0.1, 0.2], "n": 2}),
@@ -118,8 +119,9 @@ TABLE = {
     "train": lambda: Good(
         t.train,
         {"model": MODEL, "batches": t.Batches(ITEMS, torch.stack, size=2), "loss": summed,
-         "optimiser": torch.optim.SGD(MODEL.parameters(), lr=0.1), "steps": 1, "quiet": True},
-        bad={"batches": [iter([])], "patience": [0], "clip": [0.0]},
+         "optimizer": torch.optim.SGD(MODEL.parameters(), lr=0.1), "steps": 1,
+         "callbacks": [t.ProgressBar(quiet=True)]},
+        bad={"batches": [iter([])]},
     ),
     "mean_loss": lambda: Good(
         t.mean_loss, {"model": TRANSLATOR, "pairs": PAIRS}, bad={"pairs": [[]]}

@@ -196,23 +196,36 @@ class RelativePositions(nn.Module):
         super().__init__()
         check_int(0, prefix=prefix)
         self.grid, self.heads, self.prefix = grid, heads, prefix
-        self.window = WindowBias(heads=heads, height=grid[0], columns=grid[1])
+        self.window = GridBias(heads=heads, grid=grid)
 
     def forward(self, grid: Grid | None = None) -> Tensor:
         """-> bias (H, prefix + N, prefix + N), for another `grid` by interpolation."""
-        bias = window_bias(self.stretched(self.grid if grid is None else grid))  # (H, N, N)
+        bias = self.window(self.grid if grid is None else grid)  # (H, N, N)
         return F.pad(bias, (self.prefix, 0, self.prefix, 0))  # (H, prefix + N, prefix + N)
 
     def resized(self, grid: Grid) -> RelativePositions:
         """Return positions of their own for another grid, which start as the interpolated ones."""
         new = RelativePositions(grid=grid, heads=self.heads, prefix=self.prefix)
-        new.window.weight.data = self.stretched(grid).detach().flatten(0, 1).clone()
+        new.window.weight.data = self.window.stretched(grid).detach().flatten(0, 1).clone()
         return new
+
+
+class GridBias(nn.Module):
+    """A `WindowBias` as large as the grid, whose offsets can be stretched over another grid."""
+
+    def __init__(self, *, heads: int, grid: Grid) -> None:
+        super().__init__()
+        self.grid = grid
+        self.weight = WindowBias(heads=heads, height=grid[0], columns=grid[1]).weight
+
+    def forward(self, grid: Grid) -> Tensor:
+        """-> bias (H, N, N) for the cells of a grid."""
+        return window_bias(self.stretched(grid))
 
     def stretched(self, grid: Grid) -> Tensor:
         """(2h − 1, 2w − 1, H): the numbers for all offsets of a grid, interpolated."""
         old, new = ((2 * rows - 1, 2 * columns - 1) for rows, columns in (self.grid, grid))
-        return stretch(self.window.weight.unflatten(0, old), new)
+        return stretch(self.weight.unflatten(0, old), new)
 
 
 class ConvolutionalStem(nn.Module):
