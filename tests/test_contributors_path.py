@@ -24,6 +24,7 @@ WRITTEN = re.compile(
     r"<!-- (file|append): (\S+) -->\n(`{3,})\w+\n(.*?)^\3$", re.MULTILINE | re.DOTALL
 )
 NOT_COPIED = (".git", ".venv", "_build", "build", "dist", "*.egg-info", "__pycache__", ".*_cache")
+NOT_COPIED += (".hypothesis",)
 GUARDS = {
     "": "layers people style pooling",
     "book/": "ask assignment_pages code_links figures_and_tables lecture_map names new_chapter "
