@@ -1,8 +1,6 @@
 """Callbacks: what happens around the steps of a training run, one small object for each concern.
 
-    train(model, batches, loss, optimizer, steps=1000, callbacks=[
-        ClipGradients(1.0), Evaluate(validate, every=100), EarlyStopping(patience=5),
-    ])
+    train(model, batches, loss, optimizer, steps=1000, callbacks=[ClipGradients(1.0), Evaluate(f)])
 
 1. At each hook, callbacks run in the order of the list: `ClipGradients` before `WatchGradients`
    shows the watcher clipped gradients.
