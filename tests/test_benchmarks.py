@@ -60,3 +60,13 @@ def test_every_result_is_of_a_script_and_has_us_in_it():
             rows = {row["name"]: row for row in record["rows"] if row["contest"] == contest}
             assert rows["ours"]["times_ours"] == 1.0
             assert len(rows) > 1, contest
+
+
+def test_the_section_on_a_forward_pass_is_what_was_measured():
+    results = json.loads((ROOT / "results" / "benchmarks.json").read_text(encoding="utf-8"))
+    rows = {(row["contest"], row["name"]): row for row in results["inference"]["rows"]}
+    for contest in ("ALiBi, T 1,024", "T5, T 512", "Swin-T, windows, stage 1"):
+        assert rows[contest, "three axes"]["times_ours"] > 1
+        assert rows[contest, "three axes"]["peak_MB"] > 2 * rows[contest, "ours"]["peak_MB"]
+    bert = "BERT base, 8 × 256"
+    assert rows[bert, "ours, all states"]["peak_MB"] > 1.5 * rows[bert, "ours"]["peak_MB"]

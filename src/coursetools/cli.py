@@ -1,6 +1,6 @@
 """The command line: doctor, notebooks, book, and the commands of two other files.
 
-Those of trainings are in `experiments.training_commands`, those of the grader in
+Those of training runs are in `experiments.training_commands`, those of the grader in
 `grading.grading_commands`.
 
 Each command is one function here that takes the parsed arguments and returns the exit code; the

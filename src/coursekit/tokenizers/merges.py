@@ -251,9 +251,9 @@ LETTER = (-1, "", "")  # what no merge has made
 class WholeTokens:
     """The tokens that a word spelled like them becomes, so that it can be looked up, not merged.
 
-    Most words are tokens, and nearly all tokens are such. But in a vocabulary of other people's a
-    token may never come out: if `bc` is merged before `ab`, the word abc becomes a·bc, even where
-    `ab` and `c` make a token. So each token is examined once, before it is trusted.
+    Most words are tokens, and nearly all tokens can be looked up. But in a vocabulary that was not
+    learned here a token may never come out: if `bc` is merged before `ab`, the word abc becomes
+    a·bc, even where `ab` and `c` make a token. So each token is checked once, when it is first met.
     """
 
     def __init__(self, merges: Merges) -> None:
