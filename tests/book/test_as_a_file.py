@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shutil
 import subprocess
@@ -35,7 +34,10 @@ FOOT = 20 / 25.4 * 72  # points: where the text of a page ends
 XHTML = "{http://www.w3.org/1999/xhtml}"
 OPF = {"opf": "http://www.idpf.org/2007/opf"}
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [
+    pytest.mark.timeout(1800),
+    pytest.mark.xdist_group("files"),  # in one process, which reads what it has written only once
+]
 
 
 @pytest.fixture(scope="module")
@@ -77,18 +79,13 @@ def numbers(read: list[articles.Page]) -> list[str]:
 # --- PDF ---
 
 
-@pytest.fixture(scope="module", params=["a4", "letter"])
-def pdf(request, once, book, chromium) -> Iterator[SimpleNamespace]:
+@pytest.fixture(scope="module")
+def pdf(book, chromium) -> Iterator[SimpleNamespace]:
     """The PDF: its file, what pikepdf reads in it, and all dictionaries."""
-    paper = request.param
-
-    def make(folder: Path) -> None:
-        shutil.copy(write_pdf(OURS, chromium, paper=paper, quiet=True), folder / "book.pdf")
-
-    path = once(f"pdf-{paper}", make) / "book.pdf"
+    path = write_pdf(OURS, chromium, quiet=True)
     with pikepdf.open(path) as printed:
         every = [one for value in printed.objects for one in dictionaries(value)]
-        yield SimpleNamespace(path=path, printed=printed, dictionaries=every, paper=paper)
+        yield SimpleNamespace(path=path, printed=printed, dictionaries=every)
 
 
 def dictionaries(value: object) -> Iterator[pikepdf.Dictionary]:
@@ -122,12 +119,24 @@ def texts(pdf) -> list[str]:
     return done.stdout.split("\f")
 
 
+def widths(printed: pikepdf.Pdf) -> list[float]:
+    """Return the widths that pages of a PDF have, in points."""
+    return [*{float(page.mediabox[2]) for page in printed.pages}]
+
+
 def test_the_pdf_is_a_book_of_its_size(pdf):
     assert len(pdf.printed.pages) > 300
     assert pdf.path.stat().st_size <= MOST
-    width = {"a4": 594.96, "letter": 612}[pdf.paper]
-    sizes = {float(page.mediabox[2]) for page in pdf.printed.pages}
-    assert list(sizes) == [pytest.approx(width, abs=0.5)]
+    assert widths(pdf.printed) == [pytest.approx(594.96, abs=0.5)]
+
+
+def test_us_paper_has_its_own_size_and_file(pdf, book, chromium, read, monkeypatch):
+    monkeypatch.setattr(articles, "gather", lambda course: read[:1])  # a page shows the size
+    letter = write_pdf(OURS, chromium, paper="letter", quiet=True)
+    with pikepdf.open(letter) as printed:
+        assert widths(printed) == [pytest.approx(612, abs=0.5)]
+    assert letter != pdf.path and "letter" in letter.name
+    letter.unlink()  # it is not the book
 
 
 def test_the_pdf_names_no_folder_of_this_machine(pdf):
@@ -222,11 +231,8 @@ def test_every_answer_stands_at_the_end_and_nowhere_else(book, read, texts):
 
 
 @pytest.fixture(scope="module")
-def epub(once, book, chromium) -> Path:
-    def make(folder: Path) -> None:
-        shutil.copy(write_epub(OURS, chromium, quiet=True), folder / "book.epub")
-
-    return once("epub", make) / "book.epub"
+def epub(book, chromium) -> Path:
+    return write_epub(OURS, chromium, quiet=True)
 
 
 @pytest.fixture(scope="module")
@@ -309,12 +315,10 @@ def test_epubcheck_finds_nothing_wrong(epub):
 
 
 @pytest.fixture(scope="module")
-def unpacked(once, book) -> Path:
-    def make(folder: Path) -> None:
-        archive = io.BytesIO(write_offline(OURS, quiet=True).read_bytes())
-        zipfile.ZipFile(archive).extractall(folder)
-
-    return once("offline", make) / articles.slug(OURS)
+def unpacked(book, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("offline")
+    zipfile.ZipFile(write_offline(OURS, quiet=True)).extractall(folder)
+    return folder / articles.slug(OURS)
 
 
 def test_the_zip_is_one_folder_with_all_that_its_pages_show(unpacked):

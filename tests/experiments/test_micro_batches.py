@@ -1,8 +1,10 @@
-"""The course's own training runs take the same first step in 1, 2 and 4 micro-batches.
+"""The course's own training runs, whole, with the profile `smoke`: they take the same first step in
+1, 2 and 4 micro-batches, and end with a result.
 
-Each notebook is executed with the profile `smoke`, with `train` exchanged. Before a run starts, its
-model, batches and loss make a step of 20 rows, whole and cut, with a learning rate of 0, and the
-gradients are compared. Numbers have 32 bits, so they agree to about six digits.
+The cells are executed in a fork of this process, which has torch already and is left as it was,
+with `train` exchanged. Before a run starts, its model, batches and loss make a step of 20 rows,
+whole and cut, with a learning rate of 0, and the gradients are compared. Numbers have 32 bits, so
+they agree to about six digits.
 
 What is drawn at random is a function of the row in these steps, so that the same is drawn whole and
 cut: the model is in evaluation mode (no dropout; BatchNorm with its running statistics), random
@@ -25,7 +27,7 @@ from coursetools.course import Course
 from coursetools.experiments.train import find
 from coursetools.notebooks.imports import read_notebook
 
-from .test_trainings import NAMES, ROOT
+from .test_trainings import NAMES, ROOT, check
 
 ROWS = 20  # so that 20, 10 and 5 rows are not mistaken for another axis of random numbers
 VARIANTS = [
@@ -164,11 +166,11 @@ def compared(train, model, batches, loss, optimiser):
 
 
 def run_cells(path, folder, answer, changes):
-    """Execute the cells with the profile `smoke`, and write what the steps of each run had."""
+    """Execute the cells in a folder; write what the steps of each run had, and the result."""
     from coursekit.training import loop, records
     from coursekit.training.callback_list import CallbackList
 
-    train, found = loop.train, {}
+    train, found, said = loop.train, {}, {}
 
     def recorder(model, batches, loss, optimiser, **options):
         name = CallbackList(options.get("callbacks", ())).run_name
@@ -177,7 +179,7 @@ def run_cells(path, folder, answer, changes):
         return train(model, batches, loss, optimiser, **options)
 
     display, here = records._display, os.getcwd()
-    loop.train, records._display = recorder, lambda data: None
+    loop.train, records._display = recorder, said.update
     os.chdir(folder)
     try:
         namespace = {"__name__": "training"}
@@ -189,22 +191,26 @@ def run_cells(path, folder, answer, changes):
     finally:  # it also runs in the process of the tests
         loop.train, records._display = train, display
         os.chdir(here)
-    answer.write_text(json.dumps(found))
+    result = {**said[records.RESULT], "settings": said[records.SETTINGS]}
+    answer.write_text(json.dumps([found, result]))
 
 
 @pytest.mark.parametrize(
     ("name", "changes"), [*((name, {}) for name in NAMES), *VARIANTS], ids=lambda part: str(part)
 )
-def test_its_first_step_is_the_same_in_micro_batches(name, changes, tmp_path):
+def test_it_runs_and_its_first_step_is_the_same_in_micro_batches(name, changes, tmp_path):
     import torch  # noqa: F401  once, and not in each of the forks
 
-    answer = tmp_path / "answer.json"
-    given = find(Course(ROOT), name).path, tmp_path, answer, changes
+    empty, answer = tmp_path / "empty", tmp_path / "answer.json"
+    empty.mkdir()
+    given = find(Course(ROOT), name).path, empty, answer, changes
     process = multiprocessing.get_context("fork").Process(target=run_cells, args=given)
     process.start()
     process.join()
     assert process.exitcode == 0
-    found = json.loads(answer.read_text())
+    found, result = json.loads(answer.read_text())
+    check(result)
+    assert list(empty.iterdir()) == []
     assert bool(found) != (name in OWN_LOOPS)
     for run, (norm, *differences) in found.items():
         assert norm > 0 and max(differences) < 1e-5, (run, norm, differences)

@@ -1,8 +1,6 @@
-"""The course's own trainings: each runs with the profile `smoke`, as on every change in CI.
+"""The course's own training runs, by papermill and a kernel, and the results that they have left.
 
-Two of them go the whole way, by papermill and a kernel; that costs five seconds each before
-anything is trained, so of the others the cells are executed in a fork of this process, which
-has torch already and is left as it was.
+Two go this whole way with the profile `smoke`; `test_micro_batches.py` executes the cells of all.
 """
 
 from __future__ import annotations
@@ -10,18 +8,13 @@ from __future__ import annotations
 import ast
 import json
 import math
-import multiprocessing
-import os
 from pathlib import Path
 
 import pytest
 
-from coursekit.submission.cells import parse_cell
-from coursekit.training import records
 from coursetools.course import Course
 from coursetools.experiments.sweep_plan import plan
 from coursetools.experiments.train import find, train
-from coursetools.notebooks.imports import read_notebook
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = Course(ROOT)
@@ -43,35 +36,6 @@ def check(result):
     assert all(len(curve) >= 2 for curve in result["curves"].values())
     end = result["curves"][next(iter(result["curves"]))][-1]["step"]
     assert end == steps_of(result["settings"])
-
-
-def run_cells(path, folder, answer):
-    """Execute the cells with the profile `smoke` in an empty folder, and write what they say."""
-    said = {}
-    records._display = said.update
-    os.chdir(folder)
-    namespace = {"__name__": "training"}
-    for cell in read_notebook(path)["cells"]:
-        if cell["cell_type"] == "code":
-            exec(compile(parse_cell("".join(cell["source"])), cell["id"], "exec"), namespace)
-        if "parameters" in cell["metadata"].get("tags", []):
-            namespace["profile"] = "smoke"
-    answer.write_text(json.dumps({**said[records.RESULT], "settings": said[records.SETTINGS]}))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_its_cells_run(name, tmp_path):
-    import torch  # noqa: F401  once, and not in each of the forks
-
-    empty, answer = tmp_path / "empty", tmp_path / "answer.json"
-    empty.mkdir()
-    given = find(OURS, name).path, empty, answer
-    process = multiprocessing.get_context("fork").Process(target=run_cells, args=given)
-    process.start()
-    process.join()
-    assert process.exitcode == 0
-    check(json.loads(answer.read_text()))
-    assert list(empty.iterdir()) == []
 
 
 @pytest.mark.parametrize(("name", "processes"), [("translation", None), ("ablations", 2)])

@@ -75,9 +75,13 @@ class Known:
         difference = self._differ(outcome, self.expected(number), number)
         return explained(difference, self.cases[number].run)
 
+    def like_ours(self, outcome: Outcome, number: int) -> bool:
+        """Return whether an outcome is what the reference gives; it is compared only once."""
+        return self._like(outcome, "", self.question.reference, number)
+
     def settled(self, outcome: Outcome, number: int) -> Outcome:
         """Return an outcome without its value, and what it is like for whoever asks later."""
-        self._like(outcome, "", self.question.reference, number)
+        self.like_ours(outcome, number)
         for mistake in (*self.question.misconceptions, *self.pairs):
             self._like(outcome, mistake.name, mistake, number)
         return Outcome(error=outcome.error, alike=outcome.alike)
@@ -91,7 +95,7 @@ class Known:
         """
         seen = [(n, outcome) for n, outcome in enumerate(outcomes) if outcome is not None]
         for some in (seen, [one for one in seen if one[0] < len(self.question.cases)]):
-            if all(self._like(outcome, "", self.question.reference, n) for n, outcome in some):
+            if all(self.like_ours(outcome, n) for n, outcome in some):
                 return None
             for candidate in (*self.question.misconceptions, *self.pairs):
                 if all(self._like(outcome, candidate.name, candidate, n) for n, outcome in some):
@@ -145,7 +149,7 @@ class Known:
 
     def free(self, number: int) -> bool:
         """Return whether an answer that looks at nothing passes this case."""
-        return any(self.difference(self.of(one, number), number) is None for one in self.idle)
+        return any(self.like_ours(self.of(one, number), number) for one in self.idle)
 
     @cached_property
     def idle(self) -> tuple[Misconception, ...]:
@@ -232,6 +236,6 @@ def share(known: Known, outcomes: Sequence[Outcome]) -> float:
 def passed(known: Known, outcomes: Sequence[Outcome]) -> list[bool]:
     """Return which cases these outcomes pass."""
     return [
-        outcome.error is None and known.difference(outcome, number) is None
+        outcome.error is None and known.like_ours(outcome, number)
         for number, outcome in enumerate(outcomes)
     ]

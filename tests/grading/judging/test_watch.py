@@ -271,7 +271,7 @@ def graded(name: str, above: str = "", within: str = ""):
         return engine.grade(json.dumps(data).encode())
 
 
-ASSIGNMENTS = ["a01_kernels", "a02_scaling", "a03_masking", "a04_heads", "a05_positions"]
+ASSIGNMENTS = ["a01_kernels", "a02_scaling", "a05_positions"]  # softmax, gradients, algebra
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
