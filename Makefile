@@ -1,6 +1,7 @@
 # Each target is one line; the work is done in coursekit. Another Python: make PYTHON=python3.12 book
 PYTHON ?= python3
 BIN := .venv/bin
+export PYTHONDONTWRITEBYTECODE :=  # what is compiled is kept: each process of the tests would do it again
 
 .PHONY: setup book pdf epub offline test test-site test-quick lint types mutants bench bench-smoke demo clean
 setup: .venv/ready
@@ -15,7 +16,7 @@ PAGES := tests/book/test_pages.py tests/book/test_as_a_file.py
 # Figures in a browser, builds of books, a hub, installed wheels, every training on a small scale.
 SWEEPS := $(shell grep -lwE "open_page|page," tests/figures/test_*.py) $(addprefix tests/,book/test_build.py book/test_translations.py doors/test_hub.py notebooks/test_door.py experiments/test_trainings.py experiments/test_micro_batches.py experiments/test_rehearsal.py)
 test: .venv/ready ; $(FILES) $(patsubst %,--ignore %,$(PAGES) $(SWEEPS)) $(ARGS)
-test-site: book ; $(BIN)/python -m pytest -n 2 --dist load $(PAGES) $(ARGS) && $(FILES) $(SWEEPS) $(ARGS)
+test-site: book ; $(BIN)/python -m pytest -n 3 --dist loadgroup $(PAGES) $(ARGS) && $(FILES) $(SWEEPS) $(ARGS)
 test-quick: .venv/ready ; @$(BIN)/python tests/nearest.py
 lint: types ; $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/coursekit notebooks lint
 types: .venv/ready ; @$(BIN)/mypy

@@ -27,8 +27,9 @@ from hypothesis import settings
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before anybody imports torch
 os.environ["MKL_NUM_THREADS"] = "1"
-QUICK = str(Path(__file__).with_name("quick"))  # for the processes that tests start
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [QUICK, os.environ.get("PYTHONPATH")]))
+os.environ["PYTHONPATH"] = os.pathsep.join(  # of the processes that tests start
+    filter(None, [str(Path(__file__).with_name("quick")), os.environ.get("PYTHONPATH")])
+)
 
 from coursetools.book.formats.chromium import find_chromium
 from coursetools.course import Course, quick_imports
