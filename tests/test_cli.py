@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -45,10 +46,29 @@ def test_help_names_every_command(capsys):
     assert ask(capsys, "notebooks", "--help")[0] == 0
 
 
+def test_alone_it_shows_every_command_once_by_who_needs_it(capsys):
+    code, out, _ = ask(capsys)
+    assert (code, out) == (0, ask(capsys, "--help")[1])
+    (commands,) = (a for a in cli.parser()._actions if isinstance(a, argparse._SubParsersAction))
+    listed = " ".join(cli.GROUPS.values()).split()
+    assert sorted(listed) == sorted(commands.choices)
+    assert all(f"\n{group}:\n" in out for group in cli.GROUPS)
+    assert all(len(line) < 100 for line in out.splitlines() if line.startswith("  "))
+
+
+def test_the_options_of_all_commands_go_anywhere(tmp_path):
+    root = ["--root", str(tmp_path)]
+    for line in (["--quiet", *root, "book"], ["book", f"--root={tmp_path}", "--quiet"]):
+        seen = cli.parse(line)
+        assert (seen.quiet, seen.debug, seen.root) == (True, False, tmp_path)
+    text = cli.parse(["chapter", "new", "a", "--after", "b", "--", "--quiet"])
+    assert (text.title, text.quiet) == ("--quiet", False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "required: COMMAND"),
+        (("book", "--root"), "--root needs a folder"),
         (("fly",), "'fly'"),
         (("notebooks",), "required: COMMAND"),
         (("notebooks", "fly"), "'fly'"),

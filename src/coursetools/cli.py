@@ -24,6 +24,18 @@ from coursetools.experiments.training_commands import add as add_trainings
 from coursetools.grading.grading_commands import add as add_grader
 
 Command = Callable[[argparse.Namespace], int]
+EVERYWHERE = (
+    "With every command: --quiet (only results), --debug (tracebacks) and --root DIR (the course, "
+    "if it is not here)."
+)
+GROUPS = {  # whose commands they are -> which, in the order in which they are needed
+    "learners": "check train results doctor",
+    "instructors, an evening of grading": "next collect grade mark report feedback export",
+    "instructors, points afterwards": "changes history log override similarity own-code",
+    "instructors, a class": "extend term backup restore gradescope",
+    "instructors, assignments": "assignment audit",
+    "authors": "book notebooks chapter translate address",
+}
 FORMATS = {"pdf": "one PDF", "epub": "an EPUB", "offline": "a zip of the site to read offline"}
 
 
@@ -37,6 +49,7 @@ class _Parser(argparse.ArgumentParser):
     """Complains in one sentence; argparse would print its usage first."""
 
     def __init__(self, **options: Any) -> None:
+        options.setdefault("epilog", EVERYWHERE)
         super().__init__(**options, allow_abbrev=False)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
@@ -58,6 +71,27 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; {self.prog} --help lists what there is")
+
+
+class _Top(_Parser):
+    """The parser of the whole; its help has the commands in groups."""
+
+    def format_help(self) -> str:
+        """Return the usage and a line for each command, by who needs it."""
+        (commands,) = (a for a in self._actions if isinstance(a, argparse._SubParsersAction))
+        lines = {action.dest: action.help for action in commands._get_subactions()}
+        wide = max(map(len, lines))
+        text = ["usage: coursekit COMMAND ...", "", str(self.description), ""]
+        for group, names in GROUPS.items():
+            text += [
+                f"{group}:",
+                *(f"  {name:{wide}}  {lines[name]}" for name in names.split()),
+                "",
+            ]
+        more = (
+            "coursekit COMMAND --help describes a command, coursekit --version says which this is."
+        )
+        return "\n".join([*text, more, EVERYWHERE, ""])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,22 +121,45 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
+    if not argv:
+        parser().print_help()
+        return 0
     try:
-        arguments = parser().parse_args(argv)
+        arguments = parse(argv)
     except SystemExit as end:  # --help and --version
         return int(end.code or 0)
     return arguments.command(arguments)
 
 
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments of a command line; the options that all commands have go anywhere."""
+    rest: list[str] = []
+    everywhere = argparse.Namespace(quiet=False, debug=False, root=None)
+    words = iter(argv)
+    for word in words:
+        if word == "--":
+            rest += [word, *words]
+        elif word in ("--quiet", "--debug"):
+            setattr(everywhere, word[2:], True)
+        elif word == "--root":
+            if (root := next(words, None)) is None:
+                raise UsageError("--root needs a folder: --root DIR")
+            everywhere.root = Path(root)
+        elif word.startswith("--root="):
+            everywhere.root = Path(word.partition("=")[2])
+        else:
+            rest.append(word)
+    return parser().parse_args(rest, everywhere)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = _Parser(
+    top = _Top(
         prog="coursekit",
         description="Builds, checks and runs the course on attention and Transformers.",
     )
     top.add_argument("--version", action="version", version=f"coursekit {__version__}")
-    _everywhere(top, first=True)
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
     add = _adder(commands, doctor, "doctor", "show what this machine lacks and how to install it")
     add("--json", action="store_true", help="print the report as JSON")
@@ -130,7 +187,6 @@ def parser() -> argparse.ArgumentParser:
 
     below = commands.add_parser("chapter", help="begin a chapter")
     below.description = "Begins a chapter: page, notebook, figures, and its lines in the tables."
-    _everywhere(below)
     chapter = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add = _adder(chapter, new_chapter, "new", "write a chapter that builds, to be filled in")
     add("name", metavar="NAME", help="the stem of its files, such as mixing")
@@ -139,7 +195,6 @@ def parser() -> argparse.ArgumentParser:
 
     below = commands.add_parser("notebooks", help="check or execute notebooks")
     below.description = "Checks the form of notebooks, or executes them."
-    _everywhere(below)
     notebooks = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     add = _adder(notebooks, lint_notebooks, "lint", "check notebooks, and the numbers on pages")
@@ -339,25 +394,7 @@ def _adder(commands: argparse._SubParsersAction, run: Command, name: str, text: 
     """Add a command with the options that all have; return the function that adds its own."""
     command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
     command.set_defaults(command=run)
-    _everywhere(command)
     return command.add_argument
-
-
-def _everywhere(command: argparse.ArgumentParser, first: bool = False) -> None:
-    """Add the options that come before or after the command; only the first sets defaults."""
-
-    def unset(value: object) -> object:
-        return value if first else argparse.SUPPRESS
-
-    add = command.add_argument
-    add("--quiet", action="store_true", default=unset(False), help="no progress, only results")
-    add(
-        "--debug",
-        action="store_true",
-        default=unset(False),
-        help="tracebacks in place of sentences",
-    )
-    add("--root", type=Path, metavar="DIR", default=unset(None), help="the course (default: here)")
 
 
 def _course(arguments: argparse.Namespace, paths: Sequence[Path] = ()) -> Course:

@@ -157,9 +157,9 @@ def test_every_run_that_a_notebook_reads_is_found_among_the_results():
 
 
 def test_the_commands_that_it_names_exist():
-    from coursetools.cli import parser
+    from coursetools.cli import parse
 
     ours = Course(Path(__file__).resolve().parents[2])
     said = number_sources._run(ours, "blanks-rates").partition("<code>")[2].partition("<")[0]
-    asked = parser().parse_args(said.split()[1:])
+    asked = parse(said.split()[1:])
     assert asked.name == "blanks" and Path(ours.root / asked.sweep).is_file()

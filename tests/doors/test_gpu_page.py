@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.training.computing import NAMES, Computing
-from coursetools.cli import parser
+from coursetools.cli import parse
 from coursetools.course import Course
 from coursetools.experiments.sweep_plan import plan
 from coursetools.experiments.train import find
@@ -28,7 +28,7 @@ def understood(line: str) -> object:
     """Return what the command line makes of a command; the shell's own part is cut off."""
     words = [w for w in shlex.split(re.split(r"\s(?:&&|&|>)", line)[0]) if w != "nice"]
     words = ["writer" if word == "$1" else word for word in words[1:]]
-    return parser().parse_args(words)
+    return parse(words)
 
 
 @pytest.mark.parametrize("line", COMMANDS)
@@ -106,6 +106,6 @@ def test_a_rented_hour_asks_for_a_training(monkeypatch, tmp_path):
     exec(compile(text, "train.py", "exec"), names)
     names["train"]("writer")
     (command, copied) = ran
-    asked = parser().parse_args(command[1:])
+    asked = parse(command[1:])
     assert (asked.name, asked.profile, str(asked.checkpoints)) == ("writer", "gpu", "/keep")
     assert copied == ("/course/results", "/keep/results")

@@ -19,7 +19,7 @@ import pytest
 import torch
 
 from coursekit.check import check
-from coursetools.cli import parser
+from coursetools.cli import parse
 from coursetools.course import Course
 from coursetools.doctor import examine
 from coursetools.notebooks import header_cells
@@ -148,7 +148,7 @@ def test_every_command_is_one(words):
     program = Path(words[0]).name
     if program == "coursekit":
         if words[1:]:
-            parser().parse_args(words[1:])
+            parse(words[1:])
     elif words[1:3] == ["-m", "pip"]:
         commands = pytest.importorskip("pip._internal.commands", reason="there is no pip")
         if words[3] != "cache":

@@ -1,4 +1,4 @@
-"""`submit_check()` and `coursekit submit-check`: what a grader will find, said before the upload.
+"""`submit_check()` and `coursekit check`: what a grader will find, said before the upload.
 
 First the file is read as a grader reads it: is it a notebook, are the graded cells there and once,
 is every question answered, is all of it Python. Then it is run from top to bottom in a fresh
@@ -76,7 +76,7 @@ class Report(Shown):
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command `submit-check`; 1 if something should be mended."""
+    """Run the command `check`; 1 if something should be mended."""
     from coursekit._base.progress import track
 
     path = Path(arguments.notebook)

@@ -96,7 +96,7 @@ def release(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_due(notebook: dict[str, Any], due: datetime) -> dict[str, Any]:
-    """Return a released notebook that says when it is due: below its title, and to submit-check.
+    """Return a released notebook that says when it is due: below its title, and to `check`.
 
     A cell that is graded or locked is left alone; where there is no other text, none says it.
     """

@@ -217,9 +217,9 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     option = adder(commands, inside("questions.audit"), "audit", "check that assignments are sound")
     option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
 
-    def submit_check(arguments: argparse.Namespace) -> int:
+    def check(arguments: argparse.Namespace) -> int:
         return import_module("coursekit.check.handin").run(arguments)
 
     text = "look at a notebook as the grader will"
-    option = adder(commands, submit_check, "submit-check", text)
-    option("notebook", type=Path, metavar="NOTEBOOK", help="what you are about to hand in")
+    option = adder(commands, check, "check", text)
+    option("notebook", type=Path, metavar="NOTEBOOK", help="what you are about to submit")

@@ -68,7 +68,7 @@ def test_a_term_is_taught_as_the_page_says(desk, capsys):
 def test_every_command_in_the_text_exists():
     """Those with placeholders, too."""
     names = set(re.findall(r"`(?:coursekit )?([a-z]{3,})(?= [^`]*`|`)", PAGE))
-    known = set(re.findall(r"^    ([a-z-]+) ", cli.parser().format_help(), re.MULTILINE))
+    known = set(re.findall(r"^  ([a-z-]+) ", cli.parser().format_help(), re.MULTILINE))
     others = {"check", "keep", "drop", "due", "chmod"}  # no commands of ours
     assert {"assignment", "override", "term", "grade"} <= names
     assert names - known <= others
