@@ -6,6 +6,7 @@ What Windows, VS Code and Colab say cannot be had here, and is taken from what t
 from __future__ import annotations
 
 import errno
+import importlib.metadata
 import importlib.util
 import os
 import re
@@ -31,6 +32,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 SECTIONS = dict(re.findall(r"^### ([^\n]+)\n\n(.+?)(?=^#|^\(sec|\Z)", PAGE, flags=re.M | re.S))
 TYPED = re.findall(r"`(\.venv/bin/\w+(?: [^`]*)?)`|^(\.venv/bin/.+)$", START + PAGE, flags=re.M)
 COMMANDS = [shlex.split(text) for text in dict.fromkeys(map("".join, TYPED))]
+# Not imported, and not looked for as a module: setuptools then has no distutils in this process.
+PIP = any(distribution.name == "pip" for distribution in importlib.metadata.distributions())
 ON_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's own words")
 
 
@@ -105,7 +108,7 @@ def test_what_another_systems_line_endings_say(tmp_path):
 
 
 def test_what_pip_says_in_another_folder(tmp_path):
-    if importlib.util.find_spec("pip") is None:  # importing it takes setuptools' hook away
+    if not PIP:
         pytest.skip("this environment has no pip")
     pip = [sys.executable, "-m", "pip", "install", "--no-deps", "."]
     done = subprocess.run(pip, cwd=tmp_path, capture_output=True, text=True)
@@ -151,7 +154,7 @@ def test_every_command_is_one(words):
         if words[1:]:
             parse(words[1:])
     elif words[1:3] == ["-m", "pip"]:
-        if importlib.util.find_spec("pip") is None:
+        if not PIP:
             pytest.skip("this environment has no pip")
         understood = "create_command(sys.argv[1]).parser.parse_args(sys.argv[2:])"
         if words[3] == "cache":
