@@ -45,7 +45,7 @@ TABLE = {
     "best_span": lambda: Good(
         d.best_span,
         {**SCORES, "allowed": torch.ones(2, 4) > 0, "longest": 2},
-        bad={"end": [SCORES["end"][:, 1:]], "start": [torch.randn(4)]},
+        bad={"end": [SCORES["end"][:, 1:]], "start": [torch.randn(4)], "longest": [0]},
         free="start:axes",
     ),
     "keep_top_p": lambda: Good(d.keep_top_p, {"logits": LOGITS, "p": 0.5}, says={"p": "top_p"}),

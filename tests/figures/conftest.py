@@ -51,16 +51,16 @@ def texts(figure):
 
 @pytest.fixture
 def readable():
-    """Check that words lie within a figure and apart, and are 9 pixels high where it has 360."""
+    """Check that words lie within a figure and apart, and are 9 pixels high on a telephone."""
 
-    def check(figure):
+    def check(figure, telephone=360):
         placed = texts(figure)
         assert len(placed) > 5
         room = figure.bbox.padded(1)
         for text, place in placed:
             assert room.x0 < place.x0 and place.x1 < room.x1, text
             assert room.y0 < place.y0 and place.y1 < room.y1, text
-            assert text.get_fontsize() / 72 * 360 / figure.get_figwidth() > 8.9, text
+            assert text.get_fontsize() / 72 * telephone / figure.get_figwidth() > 8.9, text
         for (one, a), (other, b) in itertools.combinations(placed, 2):
             apart = a.x1 < b.x0 + 1 or b.x1 < a.x0 + 1 or a.y1 < b.y0 + 1 or b.y1 < a.y0 + 1
             assert apart, (one, other)

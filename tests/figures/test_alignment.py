@@ -2,7 +2,6 @@
 
 import pytest
 
-from coursekit.figures import lowest_letters
 from coursekit.figures.alignment import conversation, followed, look_up, pursued, rlhf
 
 NEAR = [{"kl": 0.0, "reward": 0.0, "opinion": 0.1}, {"kl": 4.0, "reward": 2.0, "opinion": 1.0}]
@@ -12,10 +11,6 @@ PANELS = {"20 comparisons": [NEAR, FAR], "200 comparisons": [NEAR]}
 
 def drawn(axis):
     return [[tuple(point) for point in line.get_xydata()] for line in axis.lines]
-
-
-def test_every_word_can_be_read_on_a_telephone(readable):
-    readable(followed(PANELS))
 
 
 def test_each_walk_and_the_means_stand_over_the_root_of_the_distance():
@@ -52,8 +47,7 @@ def test_ways_stand_over_the_root_of_the_distance_opinion_above_reward():
     assert first.get_color() == again.get_color() != other.get_color()
 
 
-def test_ways_can_be_read_on_a_telephone(readable):
-    readable(pursued(WAYS))
+DRAWINGS = {"followed": lambda: followed(PANELS), "pursued": lambda: pursued(WAYS)}
 
 
 def words(figure):
@@ -83,10 +77,10 @@ def test_rlhf_takes_the_leash_off_the_reward():
     assert "y: This is a film." in said
 
 
-def test_drawings_can_be_read_on_a_telephone():
-    figures = [
-        look_up("a b", ["a b c", "a d e"], "c", [0.5, 0.5], [0.9, 0.1], [-0.4, 0.4]),
-        conversation(["user:", "model:", "Lima", "<end>"], [False] * 2 + [True] * 2, [0.5] * 4),
-        rlhf("This is a film.", 2.5, 1.2, 1.0),
-    ]
-    assert min(map(lowest_letters, figures)) >= 9
+DIAGRAMS = {
+    "look_up": lambda: look_up("a b", ["a b c", "a d e"], "c", [0.5, 0.5], [0.9, 0.1], [-0.4, 0.4]),
+    "conversation": lambda: conversation(
+        ["user:", "model:", "Lima", "<end>"], [False] * 2 + [True] * 2, [0.5] * 4
+    ),
+    "rlhf": lambda: rlhf("This is a film.", 2.5, 1.2, 1.0),
+}

@@ -26,7 +26,7 @@ SCORES = {
 SENTENCE = ["[CLS]", "the", "word", "of", "yahweh", "[MASK]", "to", "jo", "##n", "##ah", "[SEP]"]
 IDS = [2, 118, 946, 122, 345, 4, 130, 1435, 99, 253, 3]
 GUESSES = {"said": 0.55, "came": 0.08, ",": 0.03, "sent": 0.02}
-PICTURES = {
+DRAWINGS = {
     "whole_model": lambda: whole_model(),
     "input_sum": lambda: figures.input_sum(TOKENS, SEGMENTS),
     "input_sum of long words": lambda: figures.input_sum(["incomprehensibly"] * 11, [0] * 11),
@@ -37,11 +37,6 @@ PICTURES = {
     "learning": lambda: figures.learning(CURVES, LEVELS, "step"),
     "tagging_by_labels": lambda: figures.tagging_by_labels(SCORES),
 }
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_every_word_can_be_read_on_a_telephone(name, readable):
-    readable(PICTURES[name]())
 
 
 def boxes(axis):

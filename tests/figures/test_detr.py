@@ -193,30 +193,39 @@ def spread(count):
     )
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: whole_model(PICTURE, GUESSES, **SIZES),
-        lambda: same_distance([(A, B)] * 6, [f"moved to the right: IoU 0.{n}" for n in range(6)]),
-        lambda: sliding([0, 0.6], {"IoU": [1, 0], "GIoU": [1, -1], "−L1": [0, 0]}, 0.2, xlabel="x"),
-        lambda: pairing(torch.stack([A, B]), torch.stack([A + 0.2, B - 0.15]), ["cat", "dog"],
-                        ["cat", "nothing"], {"greedy": [(0, 0)], "Hungarian": [(0, 1)]}),
-        lambda: paths({f"panel {n}": torch.rand(9, 2) for n in range(3)}, [0.3], ylabel="centre x"),
-        lambda: sine_channels(torch.rand(4, 4, 8), {f"column, sine, fast{n}": n for n in range(4)}),
-        lambda: over_steps([{"step": s, "AP": 0.1} for s in (0, 7000)], {"AP": "AP"}),
-        lambda: moments(PICTURE, spread(3).boxes, {
-            f"step {n:,}": list(enumerate(spread(3).boxes)) for n in (0, 350, 7000)}),
-        lambda: detections([PICTURE] * 2, [spread(3)] * 2, ["bicycle", "banana", "football"]),
-        lambda: precision_recall({f"best, IoU {n}": ([0, 1], [1, 1]) for n in range(3)}),
-        lambda: where_it_looks(PICTURE, {f"from the bicycle {n}": (A * 16, torch.rand(8, 8))
-                                         for n in range(6)}),
-        lambda: by_query({n: torch.rand(9, 2) for n in range(12)}),
-    ],
-)  # fmt: skip
-def test_every_word_can_be_read_on_a_telephone(readable, draw):
-    readable(draw())
-
-
-def test_two_tables_fit_beside_each_other(readable):
-    tables = {name: torch.ones(3, 3) for name in ("DETR", "a translator", "one more")}
-    readable(influence(tables, xlabel="input", ylabel="output"))
+TABLES = {name: torch.ones(3, 3) for name in ("DETR", "a translator", "one more")}
+DRAWINGS = {
+    "whole_model": lambda: whole_model(PICTURE, GUESSES, **SIZES),
+    "same_distance": lambda: same_distance(
+        [(A, B)] * 6, [f"moved to the right: IoU 0.{n}" for n in range(6)]
+    ),
+    "sliding": lambda: sliding(
+        [0, 0.6], {"IoU": [1, 0], "GIoU": [1, -1], "−L1": [0, 0]}, 0.2, xlabel="x"
+    ),
+    "pairing": lambda: pairing(
+        torch.stack([A, B]), torch.stack([A + 0.2, B - 0.15]), ["cat", "dog"],
+        ["cat", "nothing"], {"greedy": [(0, 0)], "Hungarian": [(0, 1)]},
+    ),
+    "paths": lambda: paths(
+        {f"panel {n}": torch.rand(9, 2) for n in range(3)}, [0.3], ylabel="centre x"
+    ),
+    "sine_channels": lambda: sine_channels(
+        torch.rand(4, 4, 8), {f"column, sine, fast{n}": n for n in range(4)}
+    ),
+    "over_steps": lambda: over_steps([{"step": s, "AP": 0.1} for s in (0, 7000)], {"AP": "AP"}),
+    "moments": lambda: moments(
+        PICTURE, spread(3).boxes,
+        {f"step {n:,}": list(enumerate(spread(3).boxes)) for n in (0, 350, 7000)},
+    ),
+    "detections": lambda: detections(
+        [PICTURE] * 2, [spread(3)] * 2, ["bicycle", "banana", "football"]
+    ),
+    "precision_recall": lambda: precision_recall(
+        {f"best, IoU {n}": ([0, 1], [1, 1]) for n in range(3)}
+    ),
+    "where_it_looks": lambda: where_it_looks(
+        PICTURE, {f"from the bicycle {n}": (A * 16, torch.rand(8, 8)) for n in range(6)}
+    ),
+    "by_query": lambda: by_query({n: torch.rand(9, 2) for n in range(12)}),
+    "influence": lambda: influence(TABLES, xlabel="input", ylabel="output"),
+}  # fmt: skip

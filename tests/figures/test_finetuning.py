@@ -7,19 +7,14 @@ from coursekit.figures import finetuning as figures
 from coursekit.training.schedules import linear
 
 ROWS = [["[CLS]", "a", "dull", "film", "[SEP]"], ["[CLS]", "warm", "[SEP]"]]
-PICTURES = {
+DRAWINGS = {
     "one_run": lambda: figures.one_run(ROWS, linear(warmup=4, total=47), 47),
     "low_rank": figures.low_rank,
 }
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_every_word_can_be_read_on_a_telephone(name, readable):
-    readable(PICTURES[name]())
-
-
 def test_short_rows_are_padded_and_the_rate_is_that_of_the_schedule():
-    axis, below = PICTURES["one_run"]().axes
+    axis, below = DRAWINGS["one_run"]().axes
     said = [text.get_text() for text in axis.texts]
     assert said.count("[PAD]") == 2 and said.count("[SEP]") == 2
     (drawn,) = below.lines
@@ -29,7 +24,7 @@ def test_short_rows_are_padded_and_the_rate_is_that_of_the_schedule():
 
 
 def test_the_thin_matrices_have_the_sides_of_the_thick_one():
-    (axis,) = PICTURES["low_rank"]().axes
+    (axis,) = DRAWINGS["low_rank"]().axes
     sizes = [(one.get_width(), one.get_height()) for one in axis.patches
              if isinstance(one, Rectangle)]  # fmt: skip
     (W, A, B), (sum_W, sum_B, sum_A, merged) = sizes[:3], sizes[3:]

@@ -1,7 +1,5 @@
 """The pictures of "Many heads" that show a real translator, and a gradient on its way back."""
 
-import pytest
-
 from coursekit.figures import heads as figures
 
 GRID = [[0.1, 0.4], [0.05, 0.1], [0.04, 0.04]]
@@ -16,16 +14,11 @@ PRUNED = {
     "decoder, cross-attention": [2.6, 3.1, 5.0],
 }
 CHAINS = {"recurrent": [1.0, 1e-2, 1e-7], "attention": [1.0, 0.5, 0.04]}
-PICTURES = {
+DRAWINGS = {
     "head_kinds": lambda: figures.head_kinds(KINDS),
     "pruned_by_kind": lambda: figures.pruned_by_kind(PRUNED),
     "gradient_along": lambda: figures.gradient_along([1, 10, 100], CHAINS),
 }
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_every_word_can_be_read_on_a_telephone(name, readable):
-    readable(PICTURES[name]())
 
 
 def test_each_head_has_its_dot_and_the_even_look_stands_apart():

@@ -12,16 +12,11 @@ TABLES = [
     (title, np.array([[-1.5, 0.25], [2.0, 1.0], [0.5, 3.0]]), ["I", "am", "Sam"], ["1st", "2nd"])
     for title in ("inputs X", "raw scores w′", "weights w")
 ]
-PICTURES = {
+DRAWINGS = {
     "self_attention_flow": figures.self_attention_flow,
     "decoder_2014": lambda: figures.decoder_2014(WORDS),
     "matrices": lambda: figures.matrices(TABLES),
 }
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_every_word_can_be_read_on_a_telephone(name, readable):
-    readable(PICTURES[name]())
 
 
 def joined(figure):

@@ -35,9 +35,11 @@ def steps(times=TIMES):
     return ladder(LOSSES, times, xlabel="bits per byte", first="GPT-2's block")
 
 
-@pytest.mark.parametrize("figure", [lambda: law()[0], steps, lambda: steps(None)])
-def test_every_word_can_be_read_on_a_telephone(figure, readable):
-    readable(figure())
+DRAWINGS = {
+    "loss_by_compute": lambda: law()[0],
+    "ladder": steps,
+    "ladder without times": lambda: steps(None),
+}
 
 
 def test_every_run_is_a_thin_curve_and_sizes_have_shades():

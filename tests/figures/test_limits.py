@@ -59,9 +59,14 @@ def bars(axis):
     return [(round(bar.get_x(), 9), round(bar.get_width(), 9)) for bar in axis.patches]
 
 
-def test_every_word_can_be_read_on_a_telephone(readable):
-    for figure in (energy(), memory(), length(), splits(), pairs(), kept_in_block(768, 12, 512)):
-        readable(figure)
+DRAWINGS = {
+    "energy_bars": energy,
+    "stacked": memory,
+    "by_length": length,
+    "split_bars": splits,
+    "by_pairs": pairs,
+    "kept_in_block": lambda: kept_in_block(768, 12, 512),
+}
 
 
 def test_a_block_keeps_sixteen_vectors_and_a_table():

@@ -18,8 +18,7 @@ def angle(line):
     return math.atan2(y, x)
 
 
-def test_every_word_can_be_read_on_a_telephone(readable):
-    readable(turned_together((1.0, 0.3), (0.75, 0.45), 0.4, PLACES))
+DRAWINGS = {"turned_together": lambda: turned_together((1.0, 0.3), (0.75, 0.45), 0.4, PLACES)}
 
 
 def test_both_are_turned_by_their_own_place_counter_clockwise():

@@ -19,10 +19,11 @@ TEXT = list("a1b2a")
 ROWS = {"block 1, head 1": [0.5, 0.5, 0.0, 0.0, 0.0], "block 2, head 3": [0.0, 0.9, 0.0, 0.1, 0.0]}
 
 
-def test_every_word_can_be_read_on_a_telephone(readable):
-    readable(by_shots(PANELS, levels=LEVELS))
-    readable(look_up("c7f2h0a4c7m9f2h"))
-    readable(reading(TEXT * 7, {name: row * 7 for name, row in ROWS.items()}))
+DRAWINGS = {
+    "by_shots": lambda: by_shots(PANELS, levels=LEVELS),
+    "look_up": lambda: look_up("c7f2h0a4c7m9f2h"),
+    "reading": lambda: reading(TEXT * 7, {name: row * 7 for name, row in ROWS.items()}),
+}
 
 
 def test_each_seed_has_a_point_and_their_mean_a_line():

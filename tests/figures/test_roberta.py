@@ -45,10 +45,11 @@ def test_bars_are_cosines_and_the_translation_is_marked():
     assert said.count("(T, 64)") == said.count("(64,)") == 2
 
 
-def test_every_word_can_be_read_on_a_telephone(readable):
-    readable(packed(FORMATS, HOMES, 10))
-    readable(steps())
-    readable(searched())
+DRAWINGS = {
+    "packed": lambda: packed(FORMATS, HOMES, 10),
+    "whole_steps": steps,
+    "two_languages": searched,
+}
 
 
 def test_lines_stand_at_whole_numbers():

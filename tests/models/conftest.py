@@ -26,6 +26,15 @@ class Case(NamedTuple):
     free: str = ""  # of which inputs the second axis may have any length
 
 
+def randomised(model: nn.Module, std: float = 0.2) -> nn.Module:
+    """Draw every parameter, so that no zero and no unit norm can hide a mistake."""
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0, std)
+    return model
+
+
 def ids(batch: int, length: int) -> Tensor:
     return torch.randint(3, 16, (batch, length))
 

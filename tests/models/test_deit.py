@@ -6,7 +6,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 import transformers
-from torch import nn
 
 from coursekit.analysis import capture
 from coursekit.models import weights
@@ -15,13 +14,7 @@ from coursekit.models.vit import ViT, ViTConfig
 from coursekit.models.weights.rules import export_state
 from coursekit.objectives.distillation import distillation, hard_distillation, soft_distillation
 
-
-def randomised(model: nn.Module, std: float = 0.2) -> nn.Module:
-    torch.manual_seed(0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(0, std)
-    return model
+from .conftest import randomised
 
 
 def small(**changes) -> DeiT:

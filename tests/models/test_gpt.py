@@ -450,8 +450,6 @@ def test_the_last_position_can_be_used():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"norm": "none"}, "norm must be one of pre, post, found 'none'"),
-        ({"activation": "swish"}, "gelu, gelu_tanh, relu, silu, found 'swish'"),
         ({"depth": 0}, "depth must be above 0, found 0"),
         ({"heads": 5}, "heads must divide the width"),
     ],

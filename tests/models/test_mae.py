@@ -7,7 +7,6 @@ import torch
 import transformers
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
 
 from coursekit.analysis import capture
 from coursekit.models import weights
@@ -16,13 +15,7 @@ from coursekit.models.patches import patchify, unpatchify
 from coursekit.models.vit import ViT, ViTConfig
 from coursekit.models.weights.rules import export_state
 
-
-def randomised(model: nn.Module, std: float = 0.2) -> nn.Module:
-    torch.manual_seed(0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(0, std)
-    return model
+from .conftest import randomised
 
 
 def small(positions: str = "sine", image: int | tuple = 16, **changes) -> MAE:

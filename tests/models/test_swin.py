@@ -31,15 +31,7 @@ from coursekit.models.swin import (
 )
 from coursekit.models.weights.rules import export_state
 
-
-def randomised(model: nn.Module, std: float = 0.2) -> nn.Module:
-    """Draw every parameter, so that no zero and no unit norm can hide a mistake."""
-    torch.manual_seed(0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(0, std)
-    return model
-
+from .conftest import randomised
 
 SMALL = SwinConfig(image=16, patch=2, width=8, depths=(2, 2), heads=(2, 4), window=4, classes=5)
 

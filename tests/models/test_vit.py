@@ -25,16 +25,9 @@ from coursekit.models.patches import (
 from coursekit.models.vit import ViT, ViTConfig
 from coursekit.models.weights.rules import export_state
 
+from .conftest import randomised
+
 KINDS = ("1d", "2d", "relative", "sine", "none")
-
-
-def randomised(model: nn.Module, std: float = 0.2) -> nn.Module:
-    """Draw every parameter, so that no zero and no unit norm can hide a mistake."""
-    torch.manual_seed(0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(0, std)
-    return model
 
 
 def small(backbone: nn.Module | None = None, **changes) -> ViT:

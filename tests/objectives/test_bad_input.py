@@ -36,6 +36,9 @@ NOISE = {"tokens": ROW, "mask": 3}
 # Torch itself refuses labels that are not whole, and a loss of logits without axes.
 LOSS = "targets:dtype logits:axes"
 
+OF_NOISE = {"bad": {"share": [30]}, "free": "tokens:dtype"}
+OF_SPANS = {"bad": {"share": [30], "mean_span": [0]}, "free": "tokens:dtype"}
+
 TABLE = {
     "hinge_discriminator": lambda: Good(
         o.hinge_discriminator, {"real": torch.randn(3), "fake": torch.randn(2)}
@@ -47,18 +50,16 @@ TABLE = {
     "update_running_mean": lambda: Good(
         o.update_running_mean, {"mean": {"w": LOGITS.clone()}, "state": {"w": LOGITS}}
     ),
-    "token_masking": lambda: Good(o.token_masking, NOISE, free="tokens:dtype"),
-    "token_deletion": lambda: Good(o.token_deletion, {"tokens": ROW}, free="tokens:dtype"),
-    "text_infilling": lambda: Good(o.text_infilling, NOISE, free="tokens:dtype"),
+    "token_masking": lambda: Good(o.token_masking, NOISE, **OF_NOISE),
+    "token_deletion": lambda: Good(o.token_deletion, {"tokens": ROW}, **OF_NOISE),
+    "text_infilling": lambda: Good(o.text_infilling, NOISE, **OF_SPANS),
     "sentence_permutation": lambda: Good(
         o.sentence_permutation, {"tokens": ROW, "full_stops": 7}, free="tokens:dtype"
     ),
     "document_rotation": lambda: Good(
         o.document_rotation, {"tokens": ROW}, free="tokens:dtype"
     ),
-    "bart_noise": lambda: Good(
-        o.bart_noise, {**NOISE, "full_stops": 7}, free="tokens:dtype"
-    ),
+    "bart_noise": lambda: Good(o.bart_noise, {**NOISE, "full_stops": 7}, **OF_SPANS),
     "split_sentences": lambda: Good(
         o.split_sentences, {"tokens": ROW, "full_stops": 7}, free="tokens:dtype"
     ),
@@ -88,10 +89,12 @@ TABLE = {
         o.sentence_pairs, {"documents": DOCUMENTS, "special": SPECIAL, "max_length": 9}
     ),
     "full_sentences": lambda: Good(
-        o.full_sentences, {"documents": DOCUMENTS, "special": SPECIAL, "max_length": 9}
+        o.full_sentences, {"documents": DOCUMENTS, "special": SPECIAL, "max_length": 9},
+        bad={"max_length": [2]},
     ),
     "doc_sentences": lambda: Good(
-        o.doc_sentences, {"documents": DOCUMENTS, "special": SPECIAL, "max_length": 9}
+        o.doc_sentences, {"documents": DOCUMENTS, "special": SPECIAL, "max_length": 9},
+        bad={"max_length": [2]},
     ),
     "smoothed_targets": lambda: Good(
         o.smoothed_targets, {"targets": LABELS, "vocabulary": 4, "smoothing": 0.1},
@@ -136,7 +139,7 @@ TABLE = {
     ),
     "next_sentence_loss": lambda: Good(
         o.next_sentence_loss, {"logits": torch.randn(3, 2), "is_next": LABELS.clamp(max=1)},
-        free="is_next:dtype is_next:axes",
+        bad={"logits": [LOGITS]}, free="is_next:dtype is_next:axes",
     ),
     "answer_mask": lambda: Good(
         o.answer_mask,

@@ -197,12 +197,3 @@ def test_a_batch_frames_and_pads_source_and_target(name):
             assert batch[row, :size].tolist() == [SPECIAL.cls, *text.tolist(), SPECIAL.sep]
             assert batch[row, size:].eq(SPECIAL.pad).all()
     assert found.target.shape == (3, 14)
-
-
-@pytest.mark.parametrize("name", ["masking", "deletion", "infilling", "bart"])
-def test_a_share_that_is_none_gets_a_sentence(name):
-    with pytest.raises(ValueError, match="share must be between 0 and 1, found 30"):
-        NOISES[name](different(5), share=30)
-    if name in ("infilling", "bart"):
-        with pytest.raises(ValueError, match="mean_span must be above 0, found 0"):
-            NOISES[name](different(5), mean_span=0)

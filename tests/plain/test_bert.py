@@ -1,14 +1,13 @@
 """BERT on a page is BERT: the same weights give the same answers and learn the same."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from torch import Tensor
 
 from coursekit.models.bert import BertConfig, BertForPreTraining
-from coursekit.plain import bert
 from coursekit.plain.bert import PlainBert
+
+from .twins import part_by_part, shaken
 
 SIZES = {"vocabulary": 11, "width": 16, "heads": 2, "hidden": 24, "positions": 9}
 NAMES = {  # what the full model calls a part of a name
@@ -29,18 +28,10 @@ NAMES = {  # what the full model calls a part of a name
 }
 
 
-def full_name(name: str) -> str:
-    return ".".join(NAMES.get(part, part) for part in name.split("."))
-
-
 def random_plain(dtype: torch.dtype, depth: int = 2) -> PlainBert:
     """Return a model whose weights are none of them zero or one."""
     torch.manual_seed(0)
-    plain = PlainBert(depth=depth, **SIZES).to(dtype).eval()
-    with torch.no_grad():
-        for parameter in plain.parameters():
-            parameter.add_(torch.randn_like(parameter), alpha=0.2)
-    return plain
+    return shaken(PlainBert(depth=depth, **SIZES).to(dtype).eval(), by=0.2)
 
 
 def random_input(B: int, T: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -57,14 +48,14 @@ def test_equal_to_the_full_one_forward_and_backward(B, T, depth, dtype, atol):
     plain = random_plain(dtype, depth)
     full = BertForPreTraining(BertConfig(**SIZES, depth=depth), next_sentence=False)
     full = full.to(dtype).eval()
-    full.load_state_dict({full_name(name): w for name, w in plain.state_dict().items()})
+    full.load_state_dict({part_by_part(name, NAMES): w for name, w in plain.state_dict().items()})
     batch = random_input(B, T)
     logits, expected = plain(*batch), full(*batch).masked_lm
     assert logits.shape == (B, T, 11)
     torch.testing.assert_close(logits, expected, atol=atol, rtol=atol)
     logits.sin().sum().backward()
     expected.sin().sum().backward()
-    ours = {full_name(name): p.grad for name, p in plain.named_parameters()}
+    ours = {part_by_part(name, NAMES): p.grad for name, p in plain.named_parameters()}
     theirs = {name: p.grad for name, p in full.named_parameters()}
     assert ours.keys() == theirs.keys()
     for name, grad in theirs.items():
@@ -74,7 +65,7 @@ def test_equal_to_the_full_one_forward_and_backward(B, T, depth, dtype, atol):
 def test_sizes_and_first_weights_are_those_of_the_paper():
     with torch.device("meta"):
         plain, full = PlainBert(), BertForPreTraining(BertConfig.base(), next_sentence=False)
-    assert {full_name(name): w.shape for name, w in plain.state_dict().items()} == {
+    assert {part_by_part(name, NAMES): w.shape for name, w in plain.state_dict().items()} == {
         name: w.shape for name, w in full.state_dict().items()
     }
     small = PlainBert(vocabulary=500, width=64, depth=1, heads=2, hidden=128, positions=50)
@@ -97,7 +88,3 @@ def test_nobody_sees_padding_and_everybody_sees_both_sides():
         others[0, place] = tokens[0, place] % 10 + 1
         change = (plain(others, segments, keep) - logits)[0].abs().amax(dim=1)  # (T,)
         assert (change > 1e-6).all()
-
-
-def test_it_stays_on_a_page():
-    assert len(Path(bert.__file__).read_text(encoding="utf-8").splitlines()) <= 120

@@ -1,7 +1,6 @@
 """Swin on a page is Swin: the same weights give the same answers and learn the same."""
 
 import re
-from pathlib import Path
 
 import pytest
 import torch
@@ -9,7 +8,6 @@ import torch
 from coursekit.biases import WindowBias
 from coursekit.models import swin as full
 from coursekit.models.swin import Swin, SwinConfig
-from coursekit.plain import swin as page
 from coursekit.plain.swin import (
     PlainSwin,
     WindowAttention,
@@ -18,6 +16,8 @@ from coursekit.plain.swin import (
     window_partition,
     window_reverse,
 )
+
+from .twins import shaken, substituted
 
 SIZES = {"patch": 2, "channels": 2, "classes": 5, "width": 4, "depths": (2, 3), "heads": (2, 4)}
 RENAMED = {  # the page -> the full model; what is not here has one name in both
@@ -32,8 +32,7 @@ RENAMED = {  # the page -> the full model; what is not here has one name in both
 
 
 def full_name(name: str) -> str:
-    for ours, theirs in RENAMED.items():
-        name = re.sub(ours, theirs, name)
+    name = substituted(name, RENAMED)
     # Of the later stages the page counts the merging as number 0.
     number = re.match(r"stages\.(\d+)\.(\d+)\.(.*)", name)
     if number is None:
@@ -45,11 +44,7 @@ def full_name(name: str) -> str:
 def random_plain(dtype: torch.dtype = torch.float64, **changes) -> PlainSwin:
     """Return the page's model with no weight zero or one."""
     torch.manual_seed(0)
-    plain = PlainSwin(**{"window": 2, **SIZES, **changes}).to(dtype)
-    with torch.no_grad():
-        for parameter in plain.parameters():
-            parameter.add_(torch.randn_like(parameter), alpha=0.3)
-    return plain
+    return shaken(PlainSwin(**{"window": 2, **SIZES, **changes}).to(dtype), by=0.3)
 
 
 def twins(dtype: torch.dtype, image: tuple[int, int], **changes) -> tuple[PlainSwin, Swin]:
@@ -137,7 +132,3 @@ def test_masks_and_offsets_are_those_of_the_full_one():
         assert torch.equal(shift_mask(*sizes), full.shift_mask(*sizes)[:, 0])
     table = WindowBias(heads=2, height=3, columns=3)
     assert torch.equal(table(3, 3), table.weight[offset_index(3)].permute(2, 0, 1))
-
-
-def test_it_stays_on_a_page():
-    assert len(Path(page.__file__).read_text(encoding="utf-8").splitlines()) <= 120

@@ -1,14 +1,12 @@
 """The Transformer on a page is the Transformer: the same answers, and it learns the same."""
 
-from pathlib import Path
-
 import pytest
 import torch
-from torch import Tensor
 
 from coursekit.models.seq2seq import Seq2SeqConfig, Seq2SeqTransformer
-from coursekit.plain import transformer
 from coursekit.plain.transformer import PlainTransformer
+
+from .twins import part_by_part, random_tokens, shaken
 
 SIZES = {"vocabulary": 11, "width": 16, "heads": 2, "hidden": 24}
 NAMES = {  # what the full model calls a part of a name
@@ -20,25 +18,10 @@ NAMES = {  # what the full model calls a part of a name
 }
 
 
-def full_name(name: str) -> str:
-    return ".".join(NAMES.get(part, part) for part in name.split("."))
-
-
 def random_plain(dtype: torch.dtype, depth: int = 2, pad: int = 0) -> PlainTransformer:
     """Return a model whose weights are none of them zero or one."""
     torch.manual_seed(0)
-    plain = PlainTransformer(depth=depth, pad=pad, **SIZES).to(dtype).eval()
-    with torch.no_grad():
-        for parameter in plain.parameters():
-            parameter.add_(torch.randn_like(parameter), alpha=0.2)
-    return plain
-
-
-def random_tokens(B: int, T: int, pad: int = 0) -> Tensor:
-    """Return tokens (B, T); row b has T − b real ones, at least one, and padding behind them."""
-    tokens = (pad + torch.randint(1, 11, (B, T))) % 11
-    real = torch.arange(T) < (T - torch.arange(B)[:, None]).clamp_min(1)
-    return tokens.where(real, pad)
+    return shaken(PlainTransformer(depth=depth, pad=pad, **SIZES).to(dtype).eval(), by=0.2)
 
 
 @pytest.mark.parametrize(("dtype", "atol"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
@@ -49,14 +32,14 @@ def random_tokens(B: int, T: int, pad: int = 0) -> Tensor:
 def test_equal_to_the_full_one_forward_and_backward(B, S, T, depth, pad, dtype, atol):
     plain = random_plain(dtype, depth, pad)
     full = Seq2SeqTransformer(Seq2SeqConfig(**SIZES, depth=depth, pad=pad)).to(dtype).eval()
-    full.load_state_dict({full_name(name): w for name, w in plain.state_dict().items()})
+    full.load_state_dict({part_by_part(name, NAMES): w for name, w in plain.state_dict().items()})
     source, target = random_tokens(B, S, pad), random_tokens(B, T, pad)
     logits, expected = plain(source, target), full(source, target)
     assert logits.shape == (B, T, 11)
     torch.testing.assert_close(logits, expected, atol=10 * atol, rtol=atol)
     logits.sin().sum().backward()
     expected.sin().sum().backward()
-    ours = {full_name(name): p.grad for name, p in plain.named_parameters()}
+    ours = {part_by_part(name, NAMES): p.grad for name, p in plain.named_parameters()}
     theirs = {name: p.grad for name, p in full.named_parameters()}
     assert ours.keys() == theirs.keys()
     for name, grad in theirs.items():
@@ -66,7 +49,7 @@ def test_equal_to_the_full_one_forward_and_backward(B, S, T, depth, pad, dtype, 
 def test_sizes_and_first_embeddings_are_those_of_the_paper():
     with torch.device("meta"):
         plain, full = PlainTransformer(), Seq2SeqTransformer(Seq2SeqConfig.base())
-    assert {full_name(name): w.shape for name, w in plain.state_dict().items()} == {
+    assert {part_by_part(name, NAMES): w.shape for name, w in plain.state_dict().items()} == {
         name: w.shape for name, w in full.state_dict().items()
     }
     small = PlainTransformer(vocabulary=500, width=64, depth=1, heads=2, hidden=8)
@@ -95,7 +78,3 @@ def test_padding_changes_nothing():
     nothing = torch.zeros(2, 3, dtype=torch.long)
     padded = plain(torch.cat([source, nothing], dim=1), torch.cat([target, nothing], dim=1))
     torch.testing.assert_close(padded[:, :5], plain(source, target), atol=1e-12, rtol=0)
-
-
-def test_it_stays_on_a_page():
-    assert len(Path(transformer.__file__).read_text(encoding="utf-8").splitlines()) <= 120

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,8 +124,18 @@ def spelled(token, whole):
 @settings(max_examples=500)
 def test_a_token_that_is_looked_up_is_what_merging_gives(merges):
     whole = WholeTokens(merges)
-    for token in filter(whole.__contains__, whole.made):
+    for token in filter(whole.__getitem__, [*whole.made]):
         assert apply_merges_simple(spelled(token, whole), merges) == token
+
+
+@given(merge_tables())
+@settings(max_examples=300)
+def test_two_tokens_stay_apart_where_merging_leaves_them(merges):
+    whole = WholeTokens(merges, map(chr, range(2)))
+    tokens = [token for token in [*whole, *whole.made] if whole[token]]
+    for left, right in product(tokens, tokens):
+        merged = apply_merges_simple(spelled(left, whole) + spelled(right, whole), merges)
+        assert (merged == left + right) == whole.apart(left, right)
 
 
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=12), st.integers(1, 9), max_size=8))
@@ -135,15 +147,15 @@ def test_every_token_of_a_learned_vocabulary_can_be_looked_up(words):
     ids = [(number[a], number[b], number[a + b]) for a, b in pairs]
     whole = WholeTokens(ranked(ids))
     assert len(whole.made) == len({new for *_, new in ids})
-    assert all(token in whole for token in whole.made)
-    assert not any(chr(number[letter]) in whole for word in words for letter in word)
+    assert all(whole[token] for token in whole.made)
+    assert not any(whole[chr(number[letter])] for word in words for letter in word)
 
 
 def test_a_token_that_never_comes_out_is_not_looked_up():
     a, b, c, bc, ab, abc, ca, caa = range(8)
     whole = WholeTokens(ranked([(b, c, bc), (a, b, ab), (ab, c, abc), (c, a, ca), (ca, a, caa)]))
     assert apply_merges(chr(a) + chr(b) + chr(c), whole.merges) == chr(a) + chr(bc)
-    assert chr(abc) not in whole and all(chr(token) in whole for token in (ab, bc, ca, caa))
+    assert not whole[chr(abc)] and all(whole[chr(token)] for token in (ab, bc, ca, caa))
 
 
 def test_a_merge_that_opens_an_earlier_one_gives_way_to_it():

@@ -64,10 +64,14 @@ TABLE = {
     "EarlyStopping": lambda: Good(t.EarlyStopping, {"patience": 2}, bad={"patience": [0]}),
     "Evaluate": lambda: Good(t.Evaluate, {"every": 2}, bad={"every": [0]}),
     "KeepWeights": lambda: Good(t.KeepWeights, {"last": 2}, bad={"last": [0]}),
-    "layer_rates": lambda: Good(t.layer_rates, {"model": bert(), "lr": 0.1, "decay": 0.9}),
+    "layer_rates": lambda: Good(
+        t.layer_rates, {"model": bert(), "lr": 0.1, "decay": 0.9}, bad={"decay": [1.1]}
+    ),
     "fresh_top": lambda: Good(t.fresh_top, {"model": New(bert), "layers": 1}),
-    "expected_best": lambda: Good(t.expected_best, {"scores": [0.1, 0.2], "n": 2}),
-    "clip_gradients": lambda: Good(t.clip_gradients, {"parameters": WEIGHTS, "largest": 1.0}),
+    "expected_best": lambda: Good(t.expected_best, {"scores": [0.1, 0.2], "n": 2}, bad={"n": [0]}),
+    "clip_gradients": lambda: Good(
+        t.clip_gradients, {"parameters": WEIGHTS, "largest": 1.0}, bad={"largest": [0]}
+    ),
     "Computing": lambda: Good(t.Computing, {}),
     "LoRA": lambda: Good(t.LoRA, {"frozen": nn.Linear(4, 4), "rank": 2, "alpha": 4.0}),
     "LoRA.forward": lambda: Good(

@@ -151,7 +151,7 @@ class BPE(Tokenizer):
 
     def _word_ids(self, word: str) -> Sequence[int]:
         number = self._ordinary.get(word + self.end_of_word)
-        if number is not None and chr(number) in self._whole:
+        if number is not None and self._whole[chr(number)]:
             return [number]
         return super()._word_ids(word)
 

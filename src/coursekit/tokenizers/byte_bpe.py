@@ -94,7 +94,9 @@ class ByteBPE(Tokenizer):
                 raise ValueError(f"the merge of {left!r} and {right!r} names no three tokens")
         self._ranked = ranked((ids[a], ids[b], ids[a + b]) for a, b in self.merges)
         self._letters = {byte: chr(ids[bytes([byte])]) for byte in range(256)}
-        self._whole, self._numbers = WholeTokens(self._ranked), ids
+        self._whole = WholeTokens(self._ranked, self._letters.values())
+        self._by_bytes = {token: chr(number) for token, number in ids.items()}
+        self._longest = max(map(len, ids))
 
     @classmethod
     def train(
@@ -148,10 +150,24 @@ class ByteBPE(Tokenizer):
         return cls(tokens, [read_merge(line) for line in lines], special, pattern=pattern)
 
     def _word_ids(self, word: str) -> list[int]:
-        number = self._numbers.get(word.encode())
-        if number is not None and chr(number) in self._whole:
-            return [number]
+        spelled = word.encode()
+        token = self._by_bytes.get(spelled)
+        if token is not None and self._whole[token]:
+            return [ord(token)]
+        if two := self._two_tokens(spelled):
+            return list(map(ord, two))
         return list(map(ord, apply_merges(spell(word, self._letters), self._ranked)))
+
+    def _two_tokens(self, spelled: bytes) -> tuple[str, str] | None:
+        """Return the two tokens that a word becomes, None if it becomes more."""
+        find, whole = self._by_bytes.get, self._whole
+        for cut in range(max(1, len(spelled) - self._longest), len(spelled)):
+            right = find(spelled[cut:])
+            if right is not None and whole[right]:
+                left = find(spelled[:cut])
+                if left is not None and whole[left] and whole.apart(left, right):
+                    return left, right
+        return None
 
     def _pieces(self, word: str) -> list[Piece]:
         # the character that each byte belongs to

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import heapq
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence
 from contextlib import contextmanager
@@ -248,24 +249,24 @@ def apply_merges(word: str, merges: Merges) -> str:
 LETTER = (-1, "", "")  # what no merge has made
 
 
-class WholeTokens:
-    """The tokens that a word spelled like them becomes, so that it can be looked up, not merged.
+class WholeTokens(dict[str, bool]):
+    """Whether a word spelled like a token becomes it, so that it can be looked up, not merged.
 
     Most words are tokens, and nearly all tokens can be looked up. But in a vocabulary that was not
     learned here a token may never come out: if `bc` is merged before `ab`, the word abc becomes
     a·bc, even where `ab` and `c` make a token. So each token is checked once, when it is first met.
+    Most other words are two tokens; whether merging stops at these two can be seen at their border.
     """
 
-    def __init__(self, merges: Merges) -> None:
+    def __init__(self, merges: Merges, letters: Iterable[str] = ()) -> None:
+        """`letters` are tokens that no merge has to make."""
+        super().__init__(dict.fromkeys(letters, True))
         self.merges = merges
         self.made = {token: (rank, *pair) for pair, (rank, token) in reversed([*merges.items()])}
-        self.known: dict[str, bool] = {}
 
-    def __contains__(self, token: str) -> bool:
-        """Whether `token` is made by merges and comes out."""
-        if token not in self.known:
-            self.known[token] = token in self.made and self._comes_out(token)
-        return self.known[token]
+    def __missing__(self, token: str) -> bool:
+        self[token] = token in self.made and self._comes_out(token)
+        return self[token]
 
     def _comes_out(self, token: str) -> bool:
         """Both halves come out, and are then joined with each other."""
@@ -274,19 +275,29 @@ class WholeTokens:
         right_made, right_start, _ = self.made.get(right, LETTER)
         if left_made > until or right_made > until:
             return False  # a half is ranked after the whole: that order is not examined
-        if (left_end and left not in self) or (right_start and right not in self):
+        if (left_end and not self[left]) or (right_start and not self[right]):
             return False
-        # Back in time along the border of the halves: `left` and `right` are neighbours there,
-        # until merges of these ranks use them up. Would they have been joined before?
+        return self.apart(left, right, until)
+
+    def apart(self, left: str, right: str, until: float = math.inf) -> bool:
+        """Whether two tokens that come out, or are letters, do so as neighbours.
+
+        That is, before the merge of rank `until` nothing is joined across their border.
+        """
         left_until = right_until = until
-        while left_end or right_start:
-            if left_made > right_made:
-                left, left_until = left_end, left_made
-                left_made, _, left_end = self.made.get(left, LETTER)
-            else:  # of two equal ones the left was merged first
-                right, right_until = right_start, right_made
-                right_made, right_start, _ = self.made.get(right, LETTER)
+        left_made, _, left_end = self.made.get(left, LETTER)
+        right_made, right_start, _ = self.made.get(right, LETTER)
+        # Back in time along the border: `left` and `right` are neighbours there, until merges of
+        # these ranks use them up. Would they have been joined before?
+        while True:
             joined = self.merges.get(left + right)
             if joined and joined[0] < left_until and joined[0] <= right_until:
                 return False
-        return True
+            if left_made > right_made:
+                left, left_until = left_end, left_made
+                left_made, _, left_end = self.made.get(left, LETTER)
+            elif right_start:  # of two equal ones the left was merged first
+                right, right_until = right_start, right_made
+                right_made, right_start, _ = self.made.get(right, LETTER)
+            else:
+                return True

@@ -23,13 +23,14 @@ def gpt2_pattern() -> re.Pattern[str]:
     With the classes by name it reads
     `'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+`.
     The three in the middle are here twice. First with the basic plane only, which is fast and
-    right unless a character beyond it follows; then in full.
+    right unless a character beyond it follows; then in full. Letters come before contractions:
+    none starts with an apostrophe, and most words are letters.
     """
     letter, number, space = unicode_class("L"), unicode_class("N"), WHITE_SPACE
     basic_letter, basic_number = (unicode_class(kind, end=0x10000) for kind in "LN")
     return re.compile(
-        "'s|'t|'re|'ve|'m|'ll|'d"
-        f"| ?[{basic_letter}]++(?![{ASTRAL}])"
+        f" ?[{basic_letter}]++(?![{ASTRAL}])"
+        "|'(?:[sdmt]|ll|ve|re)"
         f"| ?[{basic_number}]++(?![{ASTRAL}])"
         f"| ?[^{space}{basic_letter}{basic_number}{ASTRAL}]++(?![{ASTRAL}])"
         f"| ?[{letter}]+| ?[{number}]+| ?[^{space}{letter}{number}]+"
