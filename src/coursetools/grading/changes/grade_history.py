@@ -142,7 +142,7 @@ def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, 
     steps = []
     groups = Groups.of(folders)
     for attempt in attempts_of(folders, *groups.members(student)):
-        about, of = attempt[1], f", by {handed_in_by(attempt)}, for the group "
+        about, of = attempt[1], f", by {handed_in_by(attempt)}, for the team "
         of = f"{of}{groups.name(student)}" if groups.name(student) else ""
         time = str(about["time"] or about["seen"].isoformat())
         known = "" if about["time"] else ", as the file says; the time is not known"

@@ -25,7 +25,7 @@ class Ledger:
     students: dict[str, dict[str, Any]] = field(default_factory=dict)  # "time", and "late" or None
     anonymous: dict[str, str] = field(default_factory=dict)  # Canvas's id -> the student, or ""
     attempt: str = "last"  # or "first": which counts
-    groups: dict[str, str] = field(default_factory=dict)  # student -> group; fixed once collected
+    groups: dict[str, str] = field(default_factory=dict)  # student -> team, in this assignment
 
     @classmethod
     def read(cls, folders: Folders) -> Ledger:

@@ -34,7 +34,7 @@ from coursetools.text import some
 WHEN = (2000, 1, 1, 0, 0, 0)  # of each member: the same pages make the same file
 NO_NUMBER = "no number of Moodle's is known"
 NO_NAME = "nothing was handed in through Canvas"
-OF_GROUP = "Canvas gives a group's file to all of it, if the assignment is for groups there"
+OF_TEAM = "Canvas gives a team's file to all of it, if the assignment is for groups there"
 NEWER = "the latest hand-in is not graded yet"
 LOST = "the graded notebook is not where it was written"
 
@@ -129,7 +129,7 @@ class _Canvas(_Plain):
 
 
 def _canvas_name(folders: Folders, student: Student) -> str:
-    """Return the name that Canvas gave the file that counts, or theirs where a group's counts."""
+    """Return Canvas's name of the file that counts, or theirs where a team-mate's counts."""
     digest, sent, own = submitted_digest(folders, student.id), None, None
     for _, about in attempts_of(folders, student.id):
         if about.get("lms"):
@@ -138,7 +138,7 @@ def _canvas_name(folders: Folders, student: Student) -> str:
     if sent is None and student.group:
         sent = own
     if sent is None:
-        raise _Unknown(OF_GROUP if student.group and digest else NO_NAME)
+        raise _Unknown(OF_TEAM if student.group and digest else NO_NAME)
     name = sent.string
     if name.rpartition("_")[2].startswith("link"):  # Canvas passes over such a name
         name = f"{name[: sent.start('name')]}{folders.name}.ipynb"
