@@ -17,6 +17,7 @@ from typing import Any
 from coursetools.grading.collecting.choose import after_the_end, choose, left_group
 from coursetools.grading.collecting.identify import ASIDE, Known, Names
 from coursetools.grading.collecting.layouts import Candidate, Refused
+from coursetools.grading.collecting.links import Links
 from coursetools.grading.collecting.roster import ClassList, Person
 from coursetools.grading.collecting.team_files import team_lines
 from coursetools.grading.collecting.times import HandIn
@@ -55,6 +56,7 @@ class Collected:
     behind: list[str] = field(default_factory=list)  # whose new attempt is not the one that counts
     strays: list[str] = field(default_factory=list)  # whose notebook is of another assignment
     teams: list[str] = field(default_factory=list)  # that there are some, and different files
+    linked: dict[str, str] = field(default_factory=dict)  # an anonymous id -> the student
     notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
@@ -72,6 +74,7 @@ class Collected:
             "by_name": self.by_name,
             "time_unknown": self.unknown,
             "teams": self.teams,
+            "linked": self.linked,
             "notes": self.notes,
         }
 
@@ -81,6 +84,9 @@ class Collected:
             f"{name}: {len(self.new)} new, {self.known} known already, "
             f"{len(self.refused)} refused, {len(self.aside)} set aside"
         ]
+        if self.linked:
+            pairs = [f"{number} is {student}" for number, student in sorted(self.linked.items())]
+            lines.append(f"anonymous submissions linked to names: {some(pairs)}")
         lines += self.teams
         if source and not (self.new or self.known or self.refused or self.aside):
             lines.append(f"{source} holds no hand-ins")
@@ -154,6 +160,7 @@ class _Collection:
         self.folders, self.people, self.names = folders, people, Names(folders, people, times)
         self.ledger, self.lateness = Ledger.read(folders), read_lateness(folders)
         self.exam = exam_of(folders.course, folders.name)
+        self.links = Links(folders, self.ledger.anonymous)
         self.groups = self.before = Groups(self.ledger.groups, dict(self.ledger.anonymous))
         self.result = Collected(notes=self.names.notes)
         self.touched: dict[str, None] = {}  # students with a new attempt, or a time for one
@@ -167,7 +174,10 @@ class _Collection:
 
     def take(self, found: Sequence[Candidate | Refused], strays: Mapping[str, str]) -> None:
         """Store each file as an attempt of the student it belongs to."""
-        for one in self.names.resolve(found):
+        resolved, self.result.linked = self.links.resolve(self.names.resolve(found))
+        self.ledger.name(self.result.linked.items())
+        self.groups = Groups(self.ledger.groups, self.ledger.anonymous)
+        for one in resolved:
             refused = self._keep(one, strays) if isinstance(one, Known) else one
             if refused:
                 self.ledger.refused(refused.label, refused.why)
@@ -175,15 +185,15 @@ class _Collection:
                 (self.result.aside if aside else self.result.refused).append(refused)
         if nameless := self.ledger.nameless():
             self.names.say(
-                f"Canvas's anonymous ids stand for {some(nameless)}; a class list with a column "
-                "anonymous_id says who they are, now or later"
+                f"anonymous submissions without a name: {some(nameless)}; once Canvas shows the "
+                f"names, collect the zip again: coursekit collect {self.folders.name} --zip FILE"
             )
         self.groups = Groups(self.ledger.groups, self.ledger.anonymous)
         self.lateness = replace(self.lateness, groups=self.groups)
 
     def _keep(self, known: Known, strays: Mapping[str, str]) -> Refused | None:
         """Read and store one file; return None, or the reason why it is refused."""
-        one, student, claim = known.candidate, known.student, known.claim
+        one, student, claim = known.candidate, self.groups.key(known.student), known.claim
         result, most = self.result, self.folders.limits.submission_bytes
         try:
             data = one.read(most)
@@ -196,7 +206,9 @@ class _Collection:
                 f"{one.label} has {claim} in a name that the student has chosen; it counts as "
                 f"{student}'s, who handed it in"
             )
-        if keep(self.folders, student, data, _about(one, self.now)):
+        if self.links.holds(student, one, data):
+            result.known += 1
+        elif keep(self.folders, student, data, _about(one, self.now)):
             result.new.append(student)
         else:
             result.known += 1
@@ -205,7 +217,7 @@ class _Collection:
         if known.by_name and student not in result.by_name:
             result.by_name.append(student)
         self.ledger.taken(one.label, student, claim)
-        self.ledger.name([(student, "")] if one.anonymous else [])
+        self.ledger.name([(student, "")] if one.anonymous and student == one.who else [])
         self.touched[student] = None
         return None
 

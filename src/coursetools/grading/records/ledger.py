@@ -89,6 +89,13 @@ class Ledger:
         return sorted(number for number, student in self.anonymous.items() if not student)
 
 
+def unlinked(name: str, count: int) -> str:
+    """Say how many anonymous submissions have no name yet."""
+    if count == 1:
+        return f"{name}: 1 anonymous submission is not linked to a name yet"
+    return f"{name}: {count} anonymous submissions are not linked to a name yet"
+
+
 def unlisted(folders: Folders) -> Callable[[str], bool]:
     """Return of whom it cannot be said that nothing was handed in, if nothing was under the id.
 
