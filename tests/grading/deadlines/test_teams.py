@@ -193,3 +193,13 @@ def test_a_late_student_is_under_one_heading_with_a_name(week, roster, said):
     said("report", "ps1")
     report = Folders(week.course, "ps1").report.read_text()
     assert "Eve E" in report and "Dee D" in report
+
+
+def test_an_extension_for_one_member_says_that_it_holds_for_the_team(week, roster, said):
+    week.settings("ps1", "due = 2026-10-01T12:00:00+02:00\n")
+    week.settings("ps2", "due = 2026-10-08T12:00:00+02:00\n")
+    roster("ps1", TEAMS)
+    assert "team red: ada, bob" in said("extend", "ps1", "bob", "2d")
+    assert "team" not in said("extend", "ps1", "eve", "2d")
+    assert "team" not in said("extend", "ps1", "cy", "excused")
+    assert "team" not in said("extend", "ps2", "bob", "2d")
