@@ -163,7 +163,7 @@ def take_submissions(
     length = len(listed.people) if delivery.people else None
     if not (anything or named):
         return length, None
-    return length, collect(
+    collected = collect(
         folders,
         delivery.candidates,
         listed,
@@ -172,6 +172,9 @@ def take_submissions(
         delivery.times,
         delivery.strays,
     )
+    if not anything:  # a class list says nothing about who has submitted nothing
+        collected.missing = []
+    return length, collected
 
 
 def take_requests(

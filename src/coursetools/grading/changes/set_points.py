@@ -117,10 +117,11 @@ def run(arguments: argparse.Namespace) -> int:
     cell, part = find(outlines(folders), arguments.question)
     groups = Groups.of(folders)
     students = with_team(folders, groups, arguments.student) if arguments.student else []
-    teams = dict.fromkeys(filter(None, (groups.name(one) for one in students)))
+    teams = [name for one in students if (name := groups.name(one))]
     who = some(students) if students else "everybody"
     if len(students) > len(arguments.student or ()):
-        who += f", as team {' and team '.join(teams)} has one submission"
+        shared = " and ".join(f"team {name}" for name in dict.fromkeys(teams))
+        who = f"{shared}, whose submission it is, {some(sorted(students))}"
     what = {
         None: "counts again as it was graded",
         "full": f"{number(part.points)} of {number(part.points)} points",
