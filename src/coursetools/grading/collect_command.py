@@ -17,8 +17,8 @@ from coursekit._base.progress import Progress
 from coursetools.grading.collecting import forget, origins, roster, times
 from coursetools.grading.collecting.collect import Collected, collect
 from coursetools.grading.collecting.strays import find_strays
-from coursetools.grading.records import groups
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.log import record
 from coursetools.notes import Notes
 from coursetools.settings.class_settings import time_zone_of
@@ -83,7 +83,7 @@ def check_options(arguments: argparse.Namespace, notebooks: list[str]) -> None:
     """Refuse options that contradict each other, or that name no input."""
     name, source = arguments.name, source_of(arguments)
     tables = (arguments.roster, arguments.times, arguments.requests, arguments.marks)
-    others = arguments.regroup or any(tables)
+    others = any(tables)
     if arguments.forget is not None:
         if others:
             raise CourseError("--forget stands alone; give tables and files afterwards")
@@ -142,11 +142,9 @@ def find_submissions(folders: Folders, arguments: argparse.Namespace) -> origins
 def take_class_list(
     folders: Folders, delivery: Delivery, arguments: argparse.Namespace, note: Note
 ) -> None:
-    """Write the class list into the gradebook, and its groups into their table."""
+    """Write the class list into the gradebook."""
+    Groups.of(folders)  # refuses a table of teams for the whole class
     roster.enter(folders, delivery.people, delivery.gone if arguments.only else (), note)
-    groups.save_groups(folders.course, ((one.id, one.group) for one in delivery.people))
-    if not arguments.regroup and (kept := groups.kept(folders)):
-        note(kept)
 
 
 def take_submissions(
@@ -154,26 +152,29 @@ def take_submissions(
 ) -> tuple[int | None, Collected | None]:
     """Store submissions and their times; return the length of a new class list, and the result.
 
-    Without new submissions there may still be names for anonymous ids, or new groups.
+    Without new submissions there may still be names for anonymous ids, or teams.
     """
-    anything = bool(source_of(arguments) or delivery.times or arguments.regroup)
-    named = any(person.anonymous for person in delivery.people)
+    anything = bool(source_of(arguments) or delivery.times)
+    named = any(person.anonymous or person.group for person in delivery.people)
+    named = named or bool(Groups.of(folders).names)
     if not (anything or delivery.people):
         return None, None
     listed = roster.class_list(folders, note, delivery.people)  # also saves it
     length = len(listed.people) if delivery.people else None
     if not (anything or named):
         return length, None
-    return length, collect(
+    collected = collect(
         folders,
         delivery.candidates,
         listed,
         arguments.attempt,
         note,
         delivery.times,
-        arguments.regroup,
         delivery.strays,
     )
+    if not anything:  # a class list says nothing about who has submitted nothing
+        collected.missing = []
+    return length, collected
 
 
 def take_requests(
@@ -209,7 +210,6 @@ def write_log(
         source=str(source) if source else None,
         times=arguments.times and str(arguments.times),
         requests=result.requests,
-        regroup=arguments.regroup or None,
         marks=[str(path) for path in arguments.marks or ()] or None,
         class_list=result.class_list,
         new=len(result.collected.new) or None if result.collected else None,

@@ -19,6 +19,7 @@ from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.gradebook.lateness import lateness_of, read_lateness, write_extensions
 from coursetools.grading.records import log
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
 from coursetools.settings.class_settings import time_zone_of
 from coursetools.settings.extensions import (
     ALL,
@@ -85,7 +86,10 @@ def extend(
     for who in people:
         log.record(course, "extend", assignment=name, student=who, extension=what, why=why)
     _into_gradebook(course, name)
-    return [*(_said(line, due) for line in new), *_graded_again(course, name, people)]
+    said = [_said(line, due) for line in new]
+    if name != ALL and extension != EXCUSED:
+        said += _for_teams(Groups.of(folders), people)
+    return [*said, *_graded_again(course, name, people)]
 
 
 def take_back(
@@ -153,6 +157,16 @@ def _said(line: Line, due: datetime | None) -> str:
     if due is None or not isinstance(line.extension, timedelta):
         return str(line)
     return f"{line}, until {spelled(due + line.extension)}"
+
+
+def _for_teams(groups: Groups, people: list[str]) -> list[str]:
+    """Say for whom else an extension holds: a team has the latest deadline of its members."""
+    teams = dict.fromkeys(groups.name(one) for one in people)
+    return [
+        f"it holds for the whole team {team}: {', '.join(map(groups.person, groups.teams[team]))}"
+        for team in teams
+        if team in groups.teams
+    ]
 
 
 def _graded_again(course: Course, name: str, people: list[str]) -> list[str]:

@@ -51,7 +51,12 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     source.add_argument("--forget", nargs="*", metavar="STUDENT", help=text)
     text = "take notebooks that are of another assignment, too"
     option("--any", action="store_true", help=text)
-    option("--roster", type=Path, metavar="CSV", help="the class list: id, name, email")
+    option(
+        "--roster",
+        type=Path,
+        metavar="CSV",
+        help="the class list: id, name, email, and group for teams",
+    )
     text = "with --roster: whoever is not in the table leaves the class; their work is kept"
     option("--only", action="store_true", help=text)
     how = "how the platform names files: canvas, moodle, nbgrader, plain (found out)"
@@ -67,8 +72,6 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "with --marks, replace points already given by hand"
     option("--overwrite", action="store_true", help=text)
     which = "the attempt that counts (last)"
-    text = "the groups of the class list, for an assignment that was collected with others"
-    option("--regroup", action="store_true", help=text)
     option("--attempt", choices=("last", "first"), default="last", help=which)
     option("--json", action="store_true", help="print the result as JSON")
 

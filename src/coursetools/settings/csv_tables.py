@@ -54,6 +54,8 @@ def read(path: Path, example: str, *, joins: bool = False) -> Table:
     """
     try:
         data = Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise CourseError(f"there is no file {path}") from error
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}") from error
     text = _decode(data)

@@ -150,9 +150,9 @@ class Extensions:
         if not nameless or not any(name in (assignment, ALL) for _, name in self.lines):
             return ""
         return (
-            f"{self.path}: no extension reaches {some(nameless)}, who handed in anonymously, until "
-            "a class list with a column anonymous_id names them: coursekit collect "
-            f"{assignment} --roster CSV"
+            f"{self.path}: no extension reaches {some(nameless)}, whose submissions are anonymous, "
+            "until they are linked to names: once Canvas shows these, coursekit collect "
+            f"{assignment} --zip FILE"
         )
 
     def put(self, new: Iterable[Line]) -> None:

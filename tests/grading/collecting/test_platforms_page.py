@@ -39,14 +39,12 @@ def course(classroom, tmp_path, monkeypatch, quick_gradebook) -> Path:
         "abgaben.zip": [f"{first} {last}_{number}_assignsubmission_file_/ps1.ipynb"
                         for _, first, last, number in PEOPLE[:2]],
         "submissions.zip": ["lovelaceada_501_9001_homework.ipynb", "bobo_LATE_502_9002_ps1.ipynb"],
-        "anonymous.zip": ["anon_aaa11_9001_homework.ipynb", "anon_bbb22_9002_ps1.ipynb"],
+        "anonymous.zip": ["anon_aaa11_9001_homework.ipynb", "LATE_anon_bbb22_9002_ps1.ipynb"],
+        "named.zip": ["bobo_502_9001_homework.ipynb", "lovelaceada_LATE_501_9002_ps1.ipynb"],
     }.items():  # fmt: skip
         zipped(Path(name), dict.fromkeys(members, notebook))
     tables = {
         "class.csv": [["id", "name"], *([one, f"{f} {n}"] for one, f, n, _ in PEOPLE)],
-        "named.csv": [["id", "name", "lms_id", "anonymous_id"],
-                      *([one, f"{f} {n}", number, {"ada": "bbb22", "bob": "aaa11"}.get(one, "ccc")]
-                        for one, f, n, number in PEOPLE)],
         "Bewertungen.csv": [
             ["ID", "Vollständiger Name", "Status", "Bewertung", "Bestwertung",
              "Bewertung kann geändert werden", "Zuletzt geändert (Abgabe)",
@@ -112,7 +110,7 @@ def test_anonymous(course) -> None:
     for line in typed("sec-grading-anonymous"):
         run(course, line)
     assert names(course, "canvas") == [
-        "anon_aaa11_9001_homework.ipynb", "anon_bbb22_9002_ps1.ipynb",
+        "anon_aaa11_9001_homework.ipynb", "LATE_anon_bbb22_9002_ps1.ipynb",
     ]  # fmt: skip
     rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
     assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
@@ -120,8 +118,8 @@ def test_anonymous(course) -> None:
 
 def test_groups(course, capsys) -> None:
     listed = blocks(PAGE.split("(sec-grading-groups)=")[1], "text")[0]
-    Path("groups.csv").write_text(listed)
-    Path("new-groups.csv").write_text(listed.replace("bob,Bob Bo,502,red", "bob,Bob Bo,502,"))
+    Path("teams.csv").write_text(listed)
+    Path("new-teams.csv").write_text(listed.replace("bob,Bob Bo,502,red", "bob,Bob Bo,502,"))
     with zipfile.ZipFile("submissions.zip") as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile("submissions.zip", "w") as archive:  # one file for the group
@@ -133,7 +131,7 @@ def test_groups(course, capsys) -> None:
     rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
     assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
     assert main(["feedback", "ps1", "--zip", "canvas", "--root", str(course)]) == 0
-    assert "not in it: 1 (bob); Canvas gives a group's file to all of it" in capsys.readouterr().out
+    assert "not in it: 1 (bob); Canvas gives a team's file to all of it" in capsys.readouterr().out
     run(course, again)
     run(course, graded)
     table = {row.student.id: row.status for row in read_table(Course(course), "ps1").rows}

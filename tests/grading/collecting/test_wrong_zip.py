@@ -192,7 +192,6 @@ def test_what_an_instructor_has_put_there_stays(told, folders, tmp_path):
 def test_a_group_loses_what_one_of_them_handed_in(folders, tmp_path, monkeypatch):
     people = [Person("ada", group="red"), Person("bo", group="red")]
     (folders.class_folder).mkdir()
-    (folders.class_folder / "groups.csv").write_text("id,group\nada,red\nbo,red\n")
     for day, who in ((1, "ada"), (2, "bo")):
         path = zipped(tmp_path / f"{day}.zip", {f"{who}.ipynb": who}, (2026, 12, day, 0, 0, 0))
         collect(folders, from_zip(path, "ps1"), people)

@@ -343,7 +343,7 @@ def test_a_class_sits_an_exam_and_hears_of_it_when_the_last_is_done(week, capsys
     sit(week)
     said = capsys.readouterr().out
     assert "came before the exam began, and counts: 1 (ada)" in said
-    assert "an attempt after the end of the assignment, kept and not counted: 1 (bob);" in said
+    assert "1 submission came after the end and there is no earlier one: 0 points (bob)" in said
     assert week.say("report", "ps1") == 0
     page = Folders(week.course, "ps1").report.read_text()
     assert "Before the start, or after the end" in page

@@ -1,4 +1,4 @@
-"""Groups that hand in together: from the class list to every table, also when they change."""
+"""Teams that submit together: from the class list to every table, also when they change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from coursekit._base.errors import CourseError
 from coursetools.grading.changes.class_backup import backup
 from coursetools.grading.collecting.choose import choose
 from coursetools.grading.collecting.collect import collect
@@ -18,7 +17,7 @@ from coursetools.grading.collecting.roster import Person
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.gradebook.lateness import Lateness
 from coursetools.grading.records.folders import Folders
-from coursetools.grading.records.groups import Groups, kept, read_groups, save_groups
+from coursetools.grading.records.groups import Groups, formed
 from coursetools.grading.results import similarity
 from coursetools.grading.running import grade_class
 from coursetools.settings.extensions import EXCUSED, Extensions, Line
@@ -81,24 +80,21 @@ def test_the_walk(week, said, monkeypatch):
     assert "2 days more" in said("extend", "ps1", "ada", "2d")
     said("extend", "ps1", "eve", "excused")
     notes = week.grade("ps1")
-    assert [note for note in notes if "end of the assignment" in note and "(cy)" in note]
+    assert [note for note in notes if "an earlier one counts (cy)" in note]
     assert [task.student for task in graded] == ["ada", "cy", "dee"]  # once a group
     # bob's came 20 hours late, and ada's extension holds for both; eve alone is excused
     full = ("5", "0")
     everybody = {"ada": full, "bob": full, "cy": full, "dee": ("2", "0"), "eve": ("", "0")}
     assert table(week, "ps1") == everybody
     page = week.page("ps1", "bob")
-    assert "Group red , with Ada A : one notebook counts for all of you" in page
+    assert "Team red , with Ada A : one notebook counts for all of you" in page
     assert "Your deadline was Saturday 3 October" in page
     history = said("history", "ps1", "ada")
-    assert "bob.ipynb, by bob, for the group red" in history and "by ada, for" in history
+    assert "bob.ipynb, by bob, for the team red" in history and "by ada, for" in history
     said("report", "ps1")
     report = Folders(week.course, "ps1").report.read_text()
-    assert "handed in a file of their own; for the group red bob&#39;s counts" in report
-    assert (
-        "came at 2026-10-05 16:00 UTC+02:00" in report
-        and "2 groups that hand in together" in report
-    )
+    assert "another file; for the team red Bob B (bob)&#39;s counts" in report
+    assert "came at 2026-10-05 16:00 UTC+02:00" in report and "2 teams" in report
     compared: list[set[str]] = []
     monkeypatch.setattr(
         similarity, "similar_pairs", lambda prints, *a, **k: compared.append(set(prints)) or []
@@ -113,21 +109,22 @@ def test_the_walk(week, said, monkeypatch):
     assert table(week, "ps1") == everybody | {"ada": ("8", "0"), "bob": ("8", "0")}
     assert formgrader(week, "bob") == (3.0, False, "Good.")
     formgrader(week, "bob", 2.0, "Less.")
-    said("override", "ps1", "why", "5", "--student", "bob", "--why", "His alone.")
-    assert table(week, "ps1") == everybody | {"ada": ("7", "0"), "bob": ("10", "0")}
+    said("override", "ps1", "why", "5", "--student", "bob", "--why", "The team's.")
+    assert table(week, "ps1") == everybody | {"ada": ("10", "0"), "bob": ("10", "0")}
     said("override", "ps1", "why", "--student", "bob", "--remove")
     assert formgrader(week, "ada") == formgrader(week, "bob") == (2.0, False, "Less.")
 
-    # the groups change: for the next assignment, and for this one only if that is asked
+    # the teams of the next assignment are others, and then those of this one change
     week.roster.write_text(NEXT)
-    assert "ps1 keeps the groups" in said("collect", "ps1", "--roster", str(week.roster))
+    said("collect", "ps2", "--roster", str(week.roster))
+    assert table(week, "ps1") == everybody | {"ada": ("7", "0"), "bob": ("7", "0")}
     week.hand_in("ps2", {"cy": 20}, cube="0")
     week.grade("ps2")
     spent, none = ("2", "1"), ("0", "0")
     assert table(week, "ps2") == {
         "ada": spent, "bob": none, "cy": spent, "dee": none, "eve": none,
     }  # fmt: skip
-    said("collect", "ps1", "--regroup")
+    said("collect", "ps1", "--roster", str(week.roster))
     graded.clear()
     week.grade("ps1")
     assert [task.student for task in graded] == ["ada"]  # and cy; eve has dee's verdict
@@ -142,7 +139,7 @@ def folders(classroom) -> Folders:
     return Folders(classroom.course, "ps1")
 
 
-def take(folders, where, notebooks: dict[str, dict], stamps=(), **options):
+def take(folders, where, notebooks: dict[str, dict], stamps=(), **teams: str):
     """Collect a notebook from each student; `stamps` are (student, hour) of a table of times."""
     where.mkdir()
     for student, notebook in notebooks.items():
@@ -152,10 +149,14 @@ def take(folders, where, notebooks: dict[str, dict], stamps=(), **options):
         for who, hour in stamps
     ]
     found = from_folder(where, "ps1") if notebooks else []
-    return collect(folders, found, PEOPLE, times=times, **options)
+    return collect(folders, found, people(**teams), times=times)
 
 
-PEOPLE = [Person(one) for one in ("ada", "bob", "cy")]
+def people(**teams: str) -> list[Person]:
+    """Return the class; without any team the class list says nothing about teams."""
+    return [
+        Person(one, group=teams.get(one, "") if teams else None) for one in ("ada", "bob", "cy")
+    ]
 
 
 def counts(folders, classroom) -> dict[str, str]:
@@ -171,9 +172,9 @@ def counts(folders, classroom) -> dict[str, str]:
 def test_the_newest_of_a_group_counts_and_a_time_may_stand_at_another_name(
     folders, classroom, tmp_path
 ):
-    save_groups(folders.course, [("ada", "red"), ("bob", "red"), ("cy", "")])
     books = {n: classroom.answered(cube=n) for n in "123"}
-    assert take(folders, tmp_path / "a", {"ada": books["1"]}).missing == ["cy"]
+    teams = {"ada": "red", "bob": "red"}
+    assert take(folders, tmp_path / "a", {"ada": books["1"]}, **teams).missing == ["cy"]
     assert counts(folders, classroom) == {"ada": "1", "bob": "1"}
     take(folders, tmp_path / "b", {}, [("bob", 9)])  # the platform says it of the other
     assert (folders.submitted("ada") / "timestamp.txt").read_text() == "2026-10-01 09:00:00 UTC"
@@ -186,8 +187,7 @@ def test_the_newest_of_a_group_counts_and_a_time_may_stand_at_another_name(
 
 
 def test_the_secret_of_an_exchange_stays_with_who_has_it(folders, classroom, tmp_path):
-    save_groups(folders.course, [("ada", "red"), ("bob", "red")])
-    take(folders, tmp_path / "a", {"ada": classroom.answered()})
+    take(folders, tmp_path / "a", {"ada": classroom.answered()}, ada="red", bob="red")
     (path,) = folders.attempts("ada").glob("*/attempt.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"secret": "a" * 32}))
     for student in ("ada", "bob"):
@@ -195,42 +195,32 @@ def test_the_secret_of_an_exchange_stays_with_who_has_it(folders, classroom, tmp
     assert secret_in(folders.submitted("ada")) and not secret_in(folders.submitted("bob"))
 
 
-def test_an_assignment_keeps_its_groups_until_that_is_asked(folders, classroom, tmp_path):
+def test_the_teams_of_an_assignment_change_with_its_class_list(folders, classroom, tmp_path):
     take(folders, tmp_path / "a", {"ada": classroom.answered()})
-    save_groups(folders.course, [("ada", "red"), ("bob", "red")])
-    take(folders, tmp_path / "again", {"ada": classroom.answered()})
-    assert Groups.of(folders).members("ada") == ("ada",) and "keeps the groups" in kept(folders)
+    assert Groups.of(folders).members("ada") == ("ada",)
     (folders.submitted("cy")).mkdir(parents=True)
     (folders.submitted("cy") / "ps1.ipynb").write_text("an instructor's")
-    (folders.class_folder / "groups.csv").open("a").write("zoe,red\n")  # by hand, misspelled
-    told = take(folders, tmp_path / "b", {}, regroup=True).notes
-    assert told == ["groups.csv: 1 (zoe), not on the class list, is left out"]
-    (folders.class_folder / "groups.csv").write_text("id,group\nada,red\nbob,red\n")
-    assert Groups.of(folders).members("bob") == ("ada", "bob") and kept(folders) == ""
+    notes = take(folders, tmp_path / "b", {}, ada="red", bob="red").notes
+    assert notes == ["teams changed for 2 (ada, bob); coursekit grade ps1 applies this"]
+    assert Groups.of(folders).members("bob") == ("ada", "bob")
     assert (folders.submitted("bob") / "ps1.ipynb").is_file()
-    save_groups(folders.course, [("bob", "blue"), ("cy", "blue")])
-    told = take(folders, tmp_path / "c", {}, regroup=True).notes
-    assert told == ["bob has handed in nothing, and neither has their group"]
+    assert take(folders, tmp_path / "again", {"ada": classroom.answered()}).notes == []
+    assert Groups.of(folders).members("bob") == ("ada", "bob")
+    notes = take(folders, tmp_path / "c", {}, ada="red", bob="blue", cy="blue").notes
+    assert notes[0] == "bob has submitted nothing, and neither has their team"
     assert not (folders.submitted("bob") / "ps1.ipynb").exists()
     assert (folders.submitted("cy") / "ps1.ipynb").read_text() == "an instructor's"
-    assert read_groups(folders.course) == {"ada": "red", "bob": "blue", "cy": "blue"}
+    assert Groups.of(folders).names == {"ada": "red", "bob": "blue", "cy": "blue"}
+    assert Groups.of(Folders(folders.course, "ps2")).names == {}
     copy = tmp_path / "class.zip"
     backup(folders.course, copy)
-    assert {"groups.csv", "collected/ps1.json"} <= set(zipfile.ZipFile(copy).namelist())
+    assert "collected/ps1.json" in zipfile.ZipFile(copy).namelist()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("id,team\nada,red\n", "line 1: there is no column called group"),
-        ("id,group\nada,red\nada,blue\n", "line 3: ada appears twice; keep one line"),
-        ("id,group\n,red\n", "line 2: the cell id is empty"),
-    ],
-)
-def test_a_table_that_is_not_clear_is_refused_with_its_line(folders, text, said):
-    (folders.class_folder / "groups.csv").write_text(text)
-    with pytest.raises(CourseError, match=said):
-        read_groups(folders.course)
+def test_a_class_list_of_some_students_leaves_the_teams_of_the_others():
+    before = {"ada": "red", "bob": "red"}
+    assert formed(before, [("cy", None)]) == before
+    assert formed(before, [("bob", ""), ("cy", "blue")]) == {"ada": "red", "cy": "blue"}
 
 
 def test_the_latest_deadline_of_a_group_holds_and_an_excuse_is_ones_own():
@@ -256,5 +246,5 @@ def test_an_extension_reaches_who_handed_in_anonymously():
     assert one.spent("x1", 0.0).left == 3 and one.spent("x3", 0.0).left == 5
     assert groups.members("ada") == ("x1", "cy")
     said = table.unreached("ps1", groups.anonymous)
-    assert "no extension reaches 1 (x3), who handed in anonymously" in said
+    assert "no extension reaches 1 (x3)" in said
     assert table.unreached("ps1", {"x1": "ada"}) == "" == Extensions(None).unreached("a", {"x": ""})

@@ -179,7 +179,9 @@ def test_the_same_table_again_changes_nothing_and_other_points_are_not_written_o
     table = desk.table("mia", ada=("signs square cube", 5), eve=("", 1))
     desk.type("collect", "ps1", "--marks", table)
     desk.type("collect", "ps1", "--marks", table)
-    assert capsys.readouterr().out == "3 answers marked\n0 answers marked, 3 had them before\n"
+    assert capsys.readouterr().out == (
+        "2 distinct answers marked, covering 3 students\n0 answers marked, 3 had them before\n"
+    )
     assert desk.formgrader("eve") == (1, False, "What we looked for:\n\n" + "\n".join(
         f"- – {item}" for item in (
             "A square is never negative; a cube has the sign of its number. (1 point)",
@@ -212,7 +214,9 @@ def test_an_override_stays_before_a_mark_which_comes_back_when_it_goes(desk, cap
 def test_what_another_program_is_told(desk, capsys):
     desk.type("collect", "ps1", "--json", "--marks", desk.table("mia", ben=("signs", "")))
     said = json.loads(capsys.readouterr().out)["marks"]
-    assert said == {"marked": 1, "known": 0, "lines": [], "changes": ""}
+    assert said == {
+        "marked": 1, "known": 0, "distinct": 1, "students": 1, "lines": [], "changes": "",
+    }  # fmt: skip
 
 
 def test_a_mark_for_who_is_not_in_the_gradebook_is_refused(desk, monkeypatch):

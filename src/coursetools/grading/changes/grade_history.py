@@ -116,11 +116,12 @@ def changes(arguments: argparse.Namespace) -> int:
 
 def history(arguments: argparse.Namespace) -> int:
     """Print how a student's grade came about: `name`, `student`, `course`."""
-    folders, student = Folders(arguments.course, arguments.name), arguments.student
+    folders = Folders(arguments.course, arguments.name)
+    student = Groups.of(folders).key(arguments.student)
     journal = Journal.read(folders).look("seen")
     if student not in journal.now:
         raise CourseError(
-            f"{student!r} is not on the class list and has no grade in {folders.name}"
+            f"{arguments.student!r} is not on the class list and has no grade in {folders.name}"
         )
     zone = read_gradebook(folders).student(student).zone
     for time, what, text in sorted(_steps(folders, journal, student), key=lambda step: step[0]):
@@ -142,7 +143,7 @@ def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, 
     steps = []
     groups = Groups.of(folders)
     for attempt in attempts_of(folders, *groups.members(student)):
-        about, of = attempt[1], f", by {handed_in_by(attempt)}, for the group "
+        about, of = attempt[1], f", by {handed_in_by(attempt)}, for the team "
         of = f"{of}{groups.name(student)}" if groups.name(student) else ""
         time = str(about["time"] or about["seen"].isoformat())
         known = "" if about["time"] else ", as the file says; the time is not known"
@@ -161,7 +162,7 @@ def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, 
             steps.append((asked.time, "asked", f"{asked.question}: {asked.text}"))
     for one in log.read_log(folders.course):
         here = one.get("assignment") in (folders.name, "all")
-        if here and one.get("student") in (student, "everybody"):
+        if here and one.get("student") in (student, groups.person(student), "everybody"):
             what = " ".join(str(one[key]) for key in TOLD if key in one)
             why = f": {one['why']}" if one.get("why") else ""
             steps.append((one["time"], one["action"], f"{what}, by {one['by']}{why}"))

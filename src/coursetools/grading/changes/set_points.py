@@ -13,8 +13,10 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
-from coursetools.grading.changes.journal import Journal
+from coursetools.grading.changes.journal import Journal, total_of
+from coursetools.grading.records.attempts import submitted_digest
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.log import account, now, record
 from coursetools.grading.records.overrides import (
     EVERYBODY,
@@ -44,13 +46,14 @@ def override(
 ) -> Journal:
     """Set what a question is worth, for everybody or for some; `points` None takes that back.
 
-    Return the journal after it.
+    For a student it holds for the whole team, whose submission it is. Return the journal after it.
     """
     folders = Folders(course, name)
     cell, part = find(outlines(folders), question)
-    who = students or [EVERYBODY]
     if students:
         _known(folders, students)
+    groups, asked = Groups.of(folders), students or [EVERYBODY]
+    who = with_team(folders, groups, students) if students else asked
     why = one_line(why, 500)
     if points is not None:
         check_points(points, f"what {cell} is worth", part.points)
@@ -60,12 +63,15 @@ def override(
             raise CourseError("--why contains invisible characters")
     with alone(course):
         rows = {row.key: row for row in read_all(course)}
+        asked = [groups.person(one) for one in asked]
         for one in who:
             key = name, cell, one
-            if points is not None:
-                rows.pop(key, None)  # the newest stands last
+            before = [
+                rows.pop((name, cell, of), None) for of in dict.fromkeys((one, groups.key(one)))
+            ]
+            if points is not None:  # the newest comes last
                 rows[key] = Override(*key, points, why, account(), now()[:19] + "Z")
-            elif rows.pop(key, None) is None:
+            elif one in asked and not any(before):
                 of = "everybody" if one == EVERYBODY else one
                 raise CourseError(f"there is no override of {cell} for {of} in {name}")
         write_all(course, list(rows.values()))
@@ -76,6 +82,17 @@ def override(
     if any(folders.verdicts.glob("*/*.json")):
         enter_again(course, name, progress)
     return Journal.read(folders).look(action)
+
+
+def with_team(folders: Folders, groups: Groups, students: list[str]) -> list[str]:
+    """Return students and those of their teams who share the submission that counts."""
+    who: dict[str, None] = {}
+    for one in students:
+        file = submitted_digest(folders, groups.key(one))
+        members = groups.members(groups.person(one)) if file else ()
+        same = [member for member in members if submitted_digest(folders, member) == file]
+        who |= dict.fromkeys(map(groups.person, [one, *same]))
+    return list(who)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -98,7 +115,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.quiet:
         return 0
     cell, part = find(outlines(folders), arguments.question)
-    who = some(arguments.student) if arguments.student else "everybody"
+    groups = Groups.of(folders)
+    students = with_team(folders, groups, arguments.student) if arguments.student else []
+    teams = [name for one in students if (name := groups.name(one))]
+    who = some(students) if students else "everybody"
+    if len(students) > len(arguments.student or ()):
+        shared = " and ".join(f"team {name}" for name in dict.fromkeys(teams))
+        who = f"{shared}, whose submission it is, {some(sorted(students))}"
     what = {
         None: "counts again as it was graded",
         "full": f"{number(part.points)} of {number(part.points)} points",
@@ -111,6 +134,16 @@ def run(arguments: argparse.Namespace) -> int:
         if one in before
     )
     print(f"{cell}, {who}: {what}; this changes the points of {counted(moved, 'student')}")
+    book = read_gradebook(folders)
+    for one in students if teams else ():
+        state, key = journal.now.get(groups.key(one)), groups.key(one)
+        if state and key in before:
+            name_ = book.student(one).name
+            shown = f"{name_} ({one})" if name_ != one else one
+            old, new = total_of(before[key]), total_of(state)
+            print(
+                f"{shown}: {old} before, {new} now" if old != new else f"{shown}: {new}, as before"
+            )
     if sentence := journal.sentence():
         print(sentence)
     return 0

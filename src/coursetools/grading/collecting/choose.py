@@ -24,7 +24,6 @@ from coursetools.grading.records.attempts import (
 )
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.ledger import Ledger
-from coursetools.text import some
 
 
 def choose(
@@ -63,12 +62,14 @@ def choose(
     return about
 
 
-def choose_again(folders: Folders, lateness: Lateness) -> list[str]:
-    """Choose once more, since an end may have moved; return who has an attempt after their end.
+def choose_again(folders: Folders, lateness: Lateness) -> dict[str, bool]:
+    """Choose again, since an end may have moved; return who has an attempt after their end.
 
-    What an instructor has put into `submitted/` in the place of an attempt stays.
+    Of each it is said whether an earlier attempt counts. What an instructor has put into
+    `submitted/` instead of an attempt stays.
     """
-    late, ledger = [], Ledger.read(folders)
+    late: dict[str, bool] = {}
+    ledger = Ledger.read(folders)
     before = json.dumps(ledger.students)
     for student in folders.students():
         members = lateness.groups.members(student)
@@ -79,18 +80,26 @@ def choose_again(folders: Folders, lateness: Lateness) -> list[str]:
             about = choose(folders, student, ledger.attempt, end, members)
             ledger.about(student, about.get("time"), about.get("late"))
         if too_late(folders, (student,), end):
-            late.append(student)
+            late[student] = any(not came_after(about, end) for _, about in attempts)
     if json.dumps(ledger.students) != before:
         ledger.write()
     return late
 
 
-def after_the_end(students: list[str]) -> str:
-    """Say that attempts came when nothing counts any more."""
-    return (
-        f"an attempt after the end of the assignment, kept and not counted: {some(students)}; "
-        "an earlier attempt in time counts in its place, else there are no points"
-    )
+def after_the_end(students: dict[str, bool]) -> list[str]:
+    """Say whose submissions came after the end, by whether an earlier one counts instead."""
+    lines = []
+    for earlier in (False, True):
+        who = sorted(one for one, counts in students.items() if counts is earlier)
+        if who:
+            came = f"{len(who)} submission{'s' * (len(who) != 1)} came after the end"
+            others = ", ".join(who[:10]) + (", …" if len(who) > 10 else "")
+            lines.append(
+                f"{came}, and an earlier one counts ({others})"
+                if earlier
+                else f"{came} and there is no earlier one: 0 points ({others})"
+            )
+    return lines
 
 
 def left_group(folders: Folders, student: str, members: Sequence[str]) -> bool:

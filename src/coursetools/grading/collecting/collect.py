@@ -17,11 +17,14 @@ from typing import Any
 from coursetools.grading.collecting.choose import after_the_end, choose, left_group
 from coursetools.grading.collecting.identify import ASIDE, Known, Names
 from coursetools.grading.collecting.layouts import Candidate, Refused
-from coursetools.grading.collecting.roster import ClassList, Person, bad_id
+from coursetools.grading.collecting.links import Links
+from coursetools.grading.collecting.roster import ClassList, Person
+from coursetools.grading.collecting.team_files import team_lines
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.gradebook.lateness import read_lateness
 from coursetools.grading.records.attempts import (
     attempts_of,
+    came_after,
     enter_time,
     handed_in_by,
     keep,
@@ -29,7 +32,7 @@ from coursetools.grading.records.attempts import (
     too_late,
 )
 from coursetools.grading.records.folders import Folders
-from coursetools.grading.records.groups import Groups, read_groups
+from coursetools.grading.records.groups import Groups, formed
 from coursetools.grading.records.ledger import Ledger
 from coursetools.settings.exam_settings import exam_of
 from coursetools.text import some
@@ -48,10 +51,12 @@ class Collected:
     missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
     unknown: list[str] = field(default_factory=list)  # handed in, and nobody says when
     by_name: list[str] = field(default_factory=list)  # known by no id and no number
-    too_late: list[str] = field(default_factory=list)  # with an attempt after their end
+    too_late: dict[str, bool] = field(default_factory=dict)  # and whether an earlier one counts
     too_early: list[str] = field(default_factory=list)  # before the exam began
     behind: list[str] = field(default_factory=list)  # whose new attempt is not the one that counts
     strays: list[str] = field(default_factory=list)  # whose notebook is of another assignment
+    teams: list[str] = field(default_factory=list)  # that there are some, and different files
+    linked: dict[str, str] = field(default_factory=dict)  # an anonymous id -> the student
     notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
@@ -62,12 +67,14 @@ class Collected:
             "refused": [[refused.label, refused.why] for refused in self.refused],
             "set_aside": [[refused.label, refused.why] for refused in self.aside],
             "missing": self.missing,
-            "too_late": self.too_late,
+            "too_late": list(self.too_late),
             "too_early": self.too_early,
             "not_counted": self.behind,
             "of_another_assignment": self.strays,
             "by_name": self.by_name,
             "time_unknown": self.unknown,
+            "teams": self.teams,
+            "linked": self.linked,
             "notes": self.notes,
         }
 
@@ -77,6 +84,10 @@ class Collected:
             f"{name}: {len(self.new)} new, {self.known} known already, "
             f"{len(self.refused)} refused, {len(self.aside)} set aside"
         ]
+        if self.linked:
+            pairs = [f"{number} is {student}" for number, student in sorted(self.linked.items())]
+            lines.append(f"anonymous submissions linked to names: {some(pairs)}")
+        lines += self.teams
         if source and not (self.new or self.known or self.refused or self.aside):
             lines.append(f"{source} holds no hand-ins")
         if self.missing:
@@ -93,8 +104,7 @@ class Collected:
                 f"coursekit collect {name} --forget takes the latest collecting back, and when "
                 "given again the one before it; then collect anew"
             )
-        if self.too_late:
-            lines.append(after_the_end(self.too_late))
+        lines += after_the_end(self.too_late)
         if self.too_early:
             lines.append(f"came before the exam began, and counts: {some(self.too_early)}")
         if self.by_name:
@@ -119,25 +129,24 @@ def collect(
     attempt: str = "last",
     note: Note = lambda text: None,
     times: Sequence[HandIn] = (),
-    regroup: bool = False,
     strays: Mapping[str, str] = MappingProxyType({}),
 ) -> Collected:
     """Keep every candidate as an attempt, then choose for each student the one that counts.
 
-    The attempts of a group are chosen from as if they were one student's. `regroup` takes the
-    class's groups of today for an assignment that something was collected of before. `strays` are
-    labels of files that are of another assignment, and of which.
+    The attempts of a team are chosen from as if they were one student's. `strays` are labels of
+    files that are of another assignment, and of which.
     """
     if not isinstance(people, ClassList):
         people = ClassList(people or [], not people)
     collection = _Collection(folders, people, times)
-    collection.name(regroup)
+    collection.name()
     collection.take(found, strays)
     for text in collection.refusals(len(found)):
         note(text)
     collection.enter_times(times)
     collection.choose(attempt)
     collection.ledger.write()
+    collection.say_teams()
     collection.count_missing()
     for text in collection.result.notes:
         note(text)
@@ -151,21 +160,24 @@ class _Collection:
         self.folders, self.people, self.names = folders, people, Names(folders, people, times)
         self.ledger, self.lateness = Ledger.read(folders), read_lateness(folders)
         self.exam = exam_of(folders.course, folders.name)
+        self.links = Links(folders, self.ledger.anonymous)
         self.groups = self.before = Groups(self.ledger.groups, dict(self.ledger.anonymous))
         self.result = Collected(notes=self.names.notes)
         self.touched: dict[str, None] = {}  # students with a new attempt, or a time for one
         self.now = datetime.now(UTC).isoformat()
 
-    def name(self, regroup: bool) -> None:
-        """Write down the groups, and the students behind anonymous ids."""
-        if regroup or not self.ledger.students:
-            self.ledger.groups = _groups_now(self.folders, self.people, self.names)
-        people = [person for person in self.people.people if person.anonymous]
-        self.ledger.name((person.anonymous, person.id) for person in people)
+    def name(self) -> None:
+        """Write down the teams of the class list, and the students behind anonymous ids."""
+        people = self.people.people
+        self.ledger.groups = formed(self.ledger.groups, ((one.id, one.group) for one in people))
+        self.ledger.name((one.anonymous, one.id) for one in people if one.anonymous)
 
     def take(self, found: Sequence[Candidate | Refused], strays: Mapping[str, str]) -> None:
         """Store each file as an attempt of the student it belongs to."""
-        for one in self.names.resolve(found):
+        resolved, self.result.linked = self.links.resolve(self.names.resolve(found))
+        self.ledger.name(self.result.linked.items())
+        self.groups = Groups(self.ledger.groups, self.ledger.anonymous)
+        for one in resolved:
             refused = self._keep(one, strays) if isinstance(one, Known) else one
             if refused:
                 self.ledger.refused(refused.label, refused.why)
@@ -173,15 +185,15 @@ class _Collection:
                 (self.result.aside if aside else self.result.refused).append(refused)
         if nameless := self.ledger.nameless():
             self.names.say(
-                f"Canvas's anonymous ids stand for {some(nameless)}; a class list with a column "
-                "anonymous_id says who they are, now or later"
+                f"anonymous submissions without a name: {some(nameless)}; once Canvas shows the "
+                f"names, collect the zip again: coursekit collect {self.folders.name} --zip FILE"
             )
         self.groups = Groups(self.ledger.groups, self.ledger.anonymous)
         self.lateness = replace(self.lateness, groups=self.groups)
 
     def _keep(self, known: Known, strays: Mapping[str, str]) -> Refused | None:
         """Read and store one file; return None, or the reason why it is refused."""
-        one, student, claim = known.candidate, known.student, known.claim
+        one, student, claim = known.candidate, self.groups.key(known.student), known.claim
         result, most = self.result, self.folders.limits.submission_bytes
         try:
             data = one.read(most)
@@ -194,7 +206,9 @@ class _Collection:
                 f"{one.label} has {claim} in a name that the student has chosen; it counts as "
                 f"{student}'s, who handed it in"
             )
-        if keep(self.folders, student, data, _about(one, self.now)):
+        if self.links.holds(student, one, data):
+            result.known += 1
+        elif keep(self.folders, student, data, _about(one, self.now)):
             result.new.append(student)
         else:
             result.known += 1
@@ -203,7 +217,7 @@ class _Collection:
         if known.by_name and student not in result.by_name:
             result.by_name.append(student)
         self.ledger.taken(one.label, student, claim)
-        self.ledger.name([(student, "")] if one.anonymous else [])
+        self.ledger.name([(student, "")] if one.anonymous and student == one.who else [])
         self.touched[student] = None
         return None
 
@@ -262,7 +276,7 @@ class _Collection:
             end = self.lateness.end_of(student)
             about = self._choose(student, end)
             if too_late(self.folders, (student,), end):
-                self.result.too_late.append(student)
+                self.result.too_late[student] = not came_after(about, end)
             elif attempt == "last" and student in new and about.get("collected") != self.now:
                 self.result.behind.append(student)
             time = about.get("time")
@@ -279,6 +293,18 @@ class _Collection:
                 concerned |= dict.fromkeys((*before.members(student), *others))
         return concerned
 
+    def say_teams(self) -> None:
+        """Say which teams there are, and whose have changed since the last collecting."""
+        people = {one.id: f"{one.first} {one.last}".strip() for one in self.people.people}
+        zone = self.lateness.zone
+        self.result.teams = team_lines(self.folders, self.groups, people, zone)
+        now, before = self.groups.names, self.before.names
+        moved = sorted(one for one in {*now, *before} if now.get(one) != before.get(one))
+        if moved and self.ledger.students:
+            self.names.say(
+                f"teams changed for {some(moved)}; coursekit grade {self.folders.name} applies this"
+            )
+
     def _choose(self, student: str, end: datetime | None) -> dict[str, Any]:
         """Choose a student's attempt and write its time into the ledger; return its facts."""
         members, attempt = self.groups.members(student), self.ledger.attempt
@@ -287,7 +313,7 @@ class _Collection:
             self.ledger.about(student, about.get("time"), about.get("late"))
         elif left_group(self.folders, student, self.before.members(student)):
             self.ledger.students.pop(student, None)
-            self.names.say(f"{student} has handed in nothing, and neither has their group")
+            self.names.say(f"{student} has submitted nothing, and neither has their team")
         return about
 
     def count_missing(self) -> None:
@@ -299,15 +325,6 @@ class _Collection:
             excused = {one for one in everybody if self.lateness.excused(one)}
             self.result.missing = sorted(everybody - students - named - excused)
         self.result.unknown = [one for one in self.ledger.unknown() if one in students]
-
-
-def _groups_now(folders: Folders, people: ClassList, names: Names) -> dict[str, str]:
-    """Return the groups as the class has them; whoever is not in the class is in none."""
-    groups = read_groups(folders.course)
-    strangers = {who for who in groups if bad_id(who) or not (people.open or who in names.ids)}
-    if strangers:
-        names.say(f"groups.csv: {some(sorted(strangers))}, not on the class list, is left out")
-    return {who: name for who, name in groups.items() if who not in strangers}
 
 
 def _named(refused: list[Refused], before: str = "") -> list[str]:

@@ -17,6 +17,7 @@ from coursetools.grading.collecting.layouts import Candidate, Refused, plain_nam
 from coursetools.grading.collecting.roster import ClassList, bad_id
 from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import Ledger
 from coursetools.text import has_unseen, one_line
 
 ASIDE = "is set aside: "  # how the reason begins where somebody is not on the class list
@@ -40,6 +41,7 @@ class Names:
     ) -> None:
         self.folders, self.open = folders, listed.open
         self.ids = {person.id for person in listed.people}
+        self.anonymous = Ledger.read(folders).anonymous  # grading enters these ids as people
         self.numbers = {person.lms: person for person in listed.people if person.lms}
         self.emails = {p.email.casefold(): p.id for p in listed.people if p.email}
         self.people = {person.id: person for person in listed.people}
@@ -124,7 +126,7 @@ class Names:
 
     def _anonymous(self, one: Candidate) -> Known | Refused:
         """Take Canvas's anonymous id for a student's; who that is, a class list may say later."""
-        if one.who in self.ids:
+        if one.who in self.ids and one.who not in self.anonymous:
             return Refused(one.label, f"has an anonymous id, and {one.who} is on the class list")
         return Known(one.who, one, False)
 

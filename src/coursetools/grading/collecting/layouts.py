@@ -22,9 +22,11 @@ from coursetools.text import one_line
 CANVAS = re.compile(
     r"(?P<who>.+?)_(?P<late>LATE_|late_)?(?P<user>\d+)_(?P<file>\d+)_(?P<name>.+)", re.DOTALL
 )
-# Under anonymous marking: no name, and a number of the person in this assignment alone.
+# Under anonymous marking: no name, and a number of the person in this assignment alone. The file's
+# number is the one that it has with names. Canvas's versions put LATE in different positions.
 ANONYMOUS = re.compile(
-    r"anon_(?P<late>LATE_)?(?P<user>[A-Za-z0-9]+)_(?P<later>LATE_)?(?P<file>\d+)_(?P<name>.+)",
+    r"(?P<late>LATE_)?anon_(?P<later>LATE_)?(?P<user>[A-Za-z0-9]+)_(?P<last>LATE_)?(?P<file>\d+)_"
+    r"(?P<name>.+)",
     re.DOTALL,
 )
 # Moodle puts spaces in the place of underscores in people's names.
@@ -62,6 +64,7 @@ class Owner:
     inner: PurePosixPath  # what the student has named
     lms: str = ""  # the number that the platform gives the person
     order: int = 0  # what the platform, or a copy's number, says comes later
+    file: str = ""  # Canvas's number of the file, which stays when names are hidden or shown
     late: bool | None = None  # as the platform says; None where it says nothing
     whole: str = ""  # `who` with all that may have been put around it: an id may look like that
     or_else: tuple[str, str] = ("", "")  # name and number, if the file's name can be read so too
@@ -195,9 +198,11 @@ def _canvas(path: PurePosixPath, name: str) -> Owner | str | None:
         return "is not named as Canvas names what was handed in"
     inner = PurePosixPath(match["name"])
     if match.re is ANONYMOUS:
-        late = bool(match["late"] or match["later"])
-        who, order = match["user"], int(match["file"])
-        return Owner(who=who, inner=inner, lms=who, order=order, late=late, anonymous=True)
+        late = any(match[where] for where in ("late", "later", "last"))
+        who, number = match["user"], match["file"]
+        return Owner(
+            who=who, inner=inner, lms=who, order=int(number), file=number, late=late, anonymous=True
+        )
     # Somebody called "kim_5" with the number 12 gives kim_5_12_3456_…, and so do kim, 5, file 12
     # and a file called "3456_…". Files are numbered higher than people, and without leading zeros.
     next_number = re.match(r"([1-9]\d*)_.", inner.name, re.DOTALL)
@@ -207,6 +212,7 @@ def _canvas(path: PurePosixPath, name: str) -> Owner | str | None:
         inner=inner,
         lms=match["user"],
         order=int(match["file"]),
+        file=match["file"],
         late=bool(match["late"]),
         or_else=(f"{match['who']}_{match['user']}", match["file"]) if twice else ("", ""),
     )

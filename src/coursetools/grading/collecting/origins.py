@@ -68,6 +68,8 @@ def from_folder(folder: Path, name: str, layout: str | None = None) -> Found:
 
 def from_zip(path: Path, name: str, layout: str | None = None) -> Found:
     """Return what is in a zip of Canvas, Moodle or of plain files."""
+    if not path.exists():
+        raise CourseError(f"there is no file {path}")
     try:
         archive = zipfile.ZipFile(path)  # open as long as somebody may read from it
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:

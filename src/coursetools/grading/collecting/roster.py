@@ -29,7 +29,7 @@ class Person:
     email: str = ""
     lms: str = ""
     anonymous: str = ""  # Canvas's number in one assignment; the gradebook does not have it
-    group: str | None = None  # whom they hand in with, "" for alone; None where no column says it
+    group: str | None = None  # their team, "" for alone; None where there is no such column
 
     @property
     def names(self) -> set[str]:
@@ -200,7 +200,7 @@ def class_list(
     note: Callable[[str], None] = lambda text: None,
     people: Iterable[Person] = (),
 ) -> ClassList:
-    """Return the class list as the gradebook has it, with the anonymous ids of `people`.
+    """Return the class list as the gradebook has it, with anonymous ids and teams from `people`.
 
     Grading enters whoever has handed in as well, so those do not make a list: it is closed where a
     list was imported, here or by nbgrader, which gives people names or addresses.
@@ -216,11 +216,11 @@ def class_list(
         rows, (chosen, left) = database.students(), database.listed()
     finally:
         database.close()
-    numbers = {person.id: person.anonymous for person in people}
+    given = {person.id: (person.anonymous, person.group) for person in people}
     known = [
         Person(
             one, row["first_name"], row["last_name"], row["email"], row["lms_user_id"],
-            numbers.get(one, ""),
+            *given.get(one, ("", None)),
         )
         for one, row in rows.items() if one not in left
     ]  # fmt: skip

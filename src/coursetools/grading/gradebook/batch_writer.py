@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sqlalchemy import distinct, func, select
+from sqlalchemy import select
 
 from coursetools.grading.gradebook import irreplaceable
 from coursetools.grading.gradebook.database import WAIT, Database
@@ -63,20 +63,22 @@ class Writer(Database):
                 (student, notebook): mark for student, notebook, mark in connection.execute(query)
             }
 
-    def waiting(self) -> int:
-        """Return how many submissions a human has still to look at."""
+    def waiting(self) -> set[str]:
+        """Return the students whose submission a human has still to look at."""
         from nbgrader import api
 
         grade, notebook = api.Grade.__table__, api.SubmittedNotebook.__table__
+        submitted = api.SubmittedAssignment.__table__
         cells = [cell.id for rows in self.structure.notebooks.values() for cell in rows.graded]
         # By cell, for that is what nbgrader's tables have an index for.
         waits = select(grade.c.notebook_id).where(
             grade.c.cell_id.in_(cells), grade.c.needs_manual_grade
         )
-        query = select(func.count(distinct(notebook.c.assignment_id)))
+        query = select(submitted.c.student_id).distinct()
+        query = query.join(notebook, notebook.c.assignment_id == submitted.c.id)
         query = query.where(notebook.c.id.in_(waits))
         with self.engine.connect() as connection:
-            return connection.scalar(query) or 0
+            return set(connection.scalars(query))
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write all rows or none; waits for a lock, and writes again what is there already."""

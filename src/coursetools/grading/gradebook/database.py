@@ -54,6 +54,13 @@ class Database:
             rows = connection.execute(select(table.c.id, *(table.c[name] for name in names)))
             return {row.id: {name: getattr(row, name) or "" for name in names} for row in rows}
 
+    def names(self) -> dict[str, str]:
+        """Return everyone's name as people write it, by id; "" where none is known."""
+        return {
+            one: f"{row['first_name']} {row['last_name']}".strip()
+            for one, row in self.students().items()
+        }
+
     def listed(self) -> tuple[set[str], set[str]]:
         """Return who was on an imported class list, and who has left the class."""
         with self.engine.connect() as connection:

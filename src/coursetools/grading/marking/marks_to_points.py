@@ -33,15 +33,21 @@ APART = 1.0  # points
 class Taken:
     """What has become of the tables."""
 
-    marked: int  # answers that have points now
+    marked: int  # students' answers that have points now
     known: int  # that had the same before
+    distinct: int  # texts among the marked ones: the same one from several students is read once
+    students: int  # who wrote them
     lines: list[str]  # what is to be said of them
     changes: str  # against the points released
 
     def as_lines(self) -> list[str]:
         """Say it to people."""
         same = f", {self.known} had them before" if self.known else ""
-        marked = f"{counted(self.marked, 'answer')} marked{same}"
+        shared = f"{counted(self.distinct, 'distinct answer')} marked, covering "
+        marked = f"{counted(self.marked, 'answer')} marked"
+        if self.distinct < self.marked:
+            marked = f"{shared}{counted(self.students, 'student')}"
+        marked += same
         return [*self.lines, marked, *([self.changes] if self.changes else [])]
 
 
@@ -83,8 +89,17 @@ def collect_marks(
         enter_by_hand(folders, given, note)
         enter_again(folders.course, folders.name)
     journal = Journal.read(folders).look("marked")
-    marked = sum(mark.points is not None for mark in given.values())
-    return Taken(marked, total - marked, lines, journal.sentence())
+    new = [of for of, mark in given.items() if mark.points is not None]
+    codes = {
+        (who, one.notebook, one.part.cell): (one.name, answer.code)
+        for one in asked
+        for answer in one.answers
+        for who in answer.students
+    }
+    return Taken(
+        len(new), total - len(new), len({codes[of] for of in new}), len({of[0] for of in new}),
+        lines, journal.sentence(),
+    )  # fmt: skip
 
 
 def counted_mark(asked: InWords, by_all: list[Mark], apart: float = APART) -> Given:

@@ -1,7 +1,8 @@
 """Every submission of a student: `autograder/attempts/STUDENT/NAME/TIME/`.
 
 Each attempt is the notebook as it was submitted, and `attempt.json` with where it came from and
-when. Only its time is ever changed, where a table gives it later.
+when. What is added later: its time, where a table gives it, and the name of Canvas's file once the
+student behind an anonymous id is known.
 """
 
 from __future__ import annotations
@@ -123,6 +124,14 @@ def enter_time(attempt: Attempt, time: datetime) -> None:
     if about["time"] != time.isoformat():
         about |= {"time": time.isoformat(), "seen": about["seen"].isoformat()}
         _write_about(folder, about)
+
+
+def enter_name(attempt: Attempt, label: str, number: str) -> None:
+    """Write what Canvas calls an anonymous attempt once names are shown, and whose number it is."""
+    folder, about = attempt
+    named = {"named": label, "lms": number, "lasting": True}
+    if about != about | named:
+        _write_about(folder, about | named | {"seen": about["seen"].isoformat()})
 
 
 def _write_about(folder: Path, about: dict[str, Any]) -> None:

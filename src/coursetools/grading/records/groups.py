@@ -1,91 +1,97 @@
-"""Who hands in together: `autograder/groups.csv`, a table `id,group` that people read and edit.
+"""Who submits together: the teams of one assignment, in its ledger, `collected/NAME.json`.
 
-`coursekit collect NAME --roster CSV` writes it from the column `group` of a class list. With its
-first hand-in an assignment keeps the groups of that day, in its ledger; later changes are for later
-assignments. Whoever is in no group hands in alone.
+A class list with a column `group` that is given to `coursekit collect NAME` forms the teams of that
+assignment, and of no other. A student in no team submits alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
 from coursekit._base.errors import CourseError
-from coursetools.course import Course, write_whole
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.ledger import Ledger
-from coursetools.settings import csv_tables
 
-FILE = "autograder/groups.csv"
-COLUMNS = ("id", "group")
+CLASS_WIDE = "autograder/groups.csv"  # teams do not outlive an assignment, so this is not read
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of one assignment; whom Canvas named by an anonymous id hands in under that id."""
+    """The teams of one assignment; a student whom Canvas kept anonymous is in it under that id."""
 
-    names: dict[str, str] = field(default_factory=dict)  # student -> the group's name
+    names: dict[str, str] = field(default_factory=dict)  # student -> the team's name
     anonymous: dict[str, str] = field(default_factory=dict)  # Canvas's id -> the student, or ""
 
     @classmethod
     def of(cls, folders: Folders) -> Self:
-        """Return the groups with which an assignment was first collected."""
+        """Return the teams of an assignment; a table of teams for the whole class is refused."""
+        if (folders.course / CLASS_WIDE).exists():
+            raise CourseError(
+                f"{CLASS_WIDE} is not used: teams belong to one assignment. Delete that file; to "
+                f"form the teams of {folders.name}, give a class list with a column group: "
+                f"coursekit collect {folders.name} --roster CSV"
+            )
         ledger = Ledger.read(folders)
         return cls(ledger.groups, ledger.anonymous)
 
     def person(self, student: str) -> str:
-        """Return who stands behind an anonymous id, as far as that is known."""
+        """Return who is behind an anonymous id, as far as that is known."""
         return self.anonymous.get(student) or student
 
+    def key(self, student: str) -> str:
+        """Return the id under which a student's work is stored: the anonymous one, if any."""
+        return self._hidden.get(student, student)
+
     def name(self, student: str) -> str:
-        """Return what a student's group is called, "" for who is alone."""
+        """Return the name of a student's team, "" for a student who submits alone."""
         return self.names.get(self.person(student), "")
 
     def members(self, student: str) -> tuple[str, ...]:
-        """Return the ids under which a student's group hands in, by name; of who is alone, one."""
+        """Return the ids under which a student's team submits, in order; alone, just the one."""
         return self.all.get(self.name(student), (student,))
 
     @cached_property
+    def _hidden(self) -> dict[str, str]:
+        return {person: number for number, person in self.anonymous.items() if person}
+
+    @cached_property
     def all(self) -> dict[str, tuple[str, ...]]:
-        """The members of each group."""
-        hidden = {person: number for number, person in self.anonymous.items() if person}
+        """The members of each team."""
         by_name: dict[str, list[str]] = {}
         for student, name in sorted(self.names.items()):
-            by_name.setdefault(name, []).append(hidden.get(student, student))
+            by_name.setdefault(name, []).append(self.key(student))
         return {name: tuple(members) for name, members in by_name.items()}
 
+    @cached_property
+    def teams(self) -> dict[str, tuple[str, ...]]:
+        """Those with several members."""
+        return {name: members for name, members in self.all.items() if len(members) > 1}
 
-def read_groups(course: Course) -> dict[str, str]:
-    """Return the table as it is now, student -> group; what is not clear is refused."""
-    path, groups = course / FILE, {}
-    if not path.is_file():
-        return {}
-    for where, cells in csv_tables.read(path, ",".join(COLUMNS)).cells(COLUMNS):
-        who = cells.get("id", "")
-        if not who or who in groups:
-            why = f"{who} appears twice; keep one line" if who else "the cell id is empty"
-            raise CourseError(f"{where}: {why}")
-        groups[who] = cells.get("group", "")
-    return {who: name for who, name in groups.items() if name}
+    @property
+    def sentence(self) -> str:
+        """Say how many teams and students there are, "" for an individual assignment."""
+        if not self.teams:
+            return ""
+        count, students = len(self.teams), sum(map(len, self.teams.values()))
+        teams = f"{count} team{'s' * (count != 1)}"
+        return f"in teams: {teams} of {students} students, one file for each team"
+
+    def once(self, files: Mapping[str, object]) -> dict[str, list[str]]:
+        """Return the students of each submission, by the first; `files` has what each submitted.
+
+        Members of a team who have the same file have one submission.
+        """
+        together: dict[tuple[str, str, object], list[str]] = {}
+        for who in sorted(files):
+            name = self.name(who)
+            together.setdefault((name, "" if name else who, files[who]), []).append(who)
+        return {students[0]: students for students in together.values()}
 
 
-def save_groups(course: Course, listed: Iterable[tuple[str, str | None]]) -> None:
-    """Take in the column of a class list; None is said of each where it has no such column."""
-    new = {who: name for who, name in listed if name is not None}
-    if not new:
-        return
-    rows = [(who, name) for who, name in {**read_groups(course), **new}.items() if name]
-    write_whole(course / FILE, csv_tables.as_text([COLUMNS, *rows], lineterminator="\n"))
-
-
-def kept(folders: Folders) -> str:
-    """Say that an assignment keeps other groups than the class has now, "" where it does not."""
-    ledger = Ledger.read(folders)
-    if not ledger.students or ledger.groups == read_groups(folders.course):
-        return ""
-    return (
-        f"{folders.name} keeps the groups with which it was first collected; to take those of the "
-        f"class list for it: coursekit collect {folders.name} --regroup"
-    )
+def formed(before: dict[str, str], listed: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    """Return the teams after a class list; None is given for each where it has no such column."""
+    given = {who: name for who, name in listed if name is not None}
+    return {who: name for who, name in {**before, **given}.items() if name}

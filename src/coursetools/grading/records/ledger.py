@@ -25,7 +25,7 @@ class Ledger:
     students: dict[str, dict[str, Any]] = field(default_factory=dict)  # "time", and "late" or None
     anonymous: dict[str, str] = field(default_factory=dict)  # Canvas's id -> the student, or ""
     attempt: str = "last"  # or "first": which counts
-    groups: dict[str, str] = field(default_factory=dict)  # student -> group; fixed once collected
+    groups: dict[str, str] = field(default_factory=dict)  # student -> team, in this assignment
 
     @classmethod
     def read(cls, folders: Folders) -> Ledger:
@@ -87,6 +87,13 @@ class Ledger:
     def nameless(self) -> list[str]:
         """Return who handed in anonymously and has not been named since."""
         return sorted(number for number, student in self.anonymous.items() if not student)
+
+
+def unlinked(name: str, count: int) -> str:
+    """Say how many anonymous submissions have no name yet."""
+    if count == 1:
+        return f"{name}: 1 anonymous submission is not linked to a name yet"
+    return f"{name}: {count} anonymous submissions are not linked to a name yet"
 
 
 def unlisted(folders: Folders) -> Callable[[str], bool]:

@@ -17,13 +17,10 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursekit.submission.deadline import clock
 from coursetools.course import Course
-from coursetools.grading.records.attempts import (
-    attempts_of,
-    handed_in_by,
-    submitted_digest,
-    too_late,
-)
+from coursetools.grading.collecting.team_files import different_files
+from coursetools.grading.records.attempts import attempts_of, handed_in_by, too_late
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.ledger import Ledger, unlisted
 from coursetools.grading.records.regrade_requests import open_requests
 from coursetools.grading.records.verdict import Verdict, status_of
@@ -31,6 +28,7 @@ from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.outline import Outline, Part, outlines
 from coursetools.grading.results.scores import (
     Book,
+    Handed,
     Student,
     add_up,
     graded,
@@ -126,6 +124,9 @@ class ClassCount:
     auto_points: float  # of those, what the grader gives
     parts: dict[tuple[str, str], PartCount]
     students: int = 0
+    submitted: int = 0  # students of whom there is a submission
+    submissions: int = 0  # these; a team has one, and it is counted once on the page
+    names: dict[str, str] = field(default_factory=dict)  # of everyone, by id
     totals: array = field(default_factory=lambda: array("d"))
     autos: array = field(default_factory=lambda: array("d"))
     statuses: Counter[str] = field(default_factory=Counter)
@@ -143,7 +144,7 @@ class ClassCount:
     time_unknown: int = 0  # of those with a score: nobody says when they handed in
     said_late: list[str] = field(default_factory=list)  # by the platform, without a time
     missing: list[str] = field(default_factory=list)  # who handed in nothing
-    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # who hands in together
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the members of each team
     excused: list[str] = field(default_factory=list)  # for whom it does not count, nor here
     left: dict[str, str] = field(default_factory=dict)  # files that were not taken, and why
     has_deadline: bool = False
@@ -158,11 +159,16 @@ class ClassCount:
     @property
     def handed_in(self) -> int:
         """How many students handed something in."""
-        return self.students - self.statuses["MISSING"]
+        return self.students - len(self.missing)
+
+    @property
+    def unit(self) -> str:
+        """What is counted: students, or submissions where teams share one."""
+        return "submission" if self.submissions < self.submitted else "student"
 
     @property
     def graded(self) -> int:
-        """How many have a score."""
+        """How many submissions have a score."""
         return len(self.autos)
 
 
@@ -191,6 +197,9 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
         has_deadline=book.due is not None or "due" in folders.settings,
     )
     progress, exam = progress or Progress(), exam_of(course, name)
+    groups, once = _submissions(book, handed)
+    count.groups = groups.teams
+    count.names = _names(book, groups, {*book.students, *everybody})
     for one in handed.values():
         student = book.student(one.student, one)
         if student.excused:
@@ -204,18 +213,24 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
         if student.newer:
             _concern(count, "ungraded", student.id, "", "handed in again since it was graded")
         verdicts = verdicts_of(store, one)
-        status = _add(count, asked, student, verdicts)
+        status = status_of(verdict.status for verdict in verdicts.values())
+        count.students += 1
+        count.submitted += status != "MISSING"
+        if one.student in once:
+            _add(count, asked, student, verdicts, status, once[one.student])
         if status == "MISSING":
             count.missing.append(one.student)
+            count.statuses[status] += 1
         elif status != "INTERNAL":
             count.time_unknown += student.submitted is None
             if what := outside(student, exam, rule):
                 _concern(count, "outside", student.id, "", what)
+            count.late += student.seconds_late > 0
+            count.late_days += student.late_days.here if student.late_days else 0
+        if status not in ("MISSING", "INTERNAL") and one.student in once:
             score = add_up(asked, student, verdicts, rule)
             count.autos.append(score.auto)
             count.totals.append(score.out_of(count.points).total)
-            count.late += student.seconds_late > 0
-            count.late_days += student.late_days.here if student.late_days else 0
             count.waiting += score.waits > 0
         progress.advance(one.student)
     ledger, left_out = Ledger.read(folders), unlisted(folders)
@@ -236,7 +251,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     for label, (student_id, claim) in sorted(ledger.claims.items()):
         what = f"has {claim} in a name that the student has chosen"
         _concern(count, "claims", student_id, label, what)
-    _together(count, folders, book)
+    _not_counted(count, folders, book)
     for asked_for in open_requests(course, name):
         _concern(count, "requests", asked_for.student, asked_for.question, asked_for.text)
     return count
@@ -248,31 +263,60 @@ def _ungraded(count: ClassCount, student: Student) -> None:
     _concern(count, "ungraded", student.id, "", "handed in, not graded yet")
 
 
-def _together(count: ClassCount, folders: Folders, book: Book) -> None:
-    """Note who hands in together, and which attempts do not count: a member's, or too late."""
+def _submissions(book: Book, handed: dict[str, Handed]) -> tuple[Groups, dict[str, list[str]]]:
+    """Return the teams, and the students of each submission by the first; nobody who is excused."""
+    groups = book.lateness.groups if book.lateness else Groups()
+    files = {
+        who: tuple(sorted((name, place.submission) for name, place in one.places.items()))
+        for who, one in handed.items()
+        if not one.missing and not (book.lateness and book.lateness.excused(who))
+    }
+    return groups, groups.once(files)
+
+
+def _names(book: Book, groups: Groups, everyone: set[str]) -> dict[str, str]:
+    """Return what each student is called on the page: the name, with the id behind it."""
+    names = {}
+    for who in everyone:
+        person = groups.person(who)
+        student = book.students.get(person)
+        named = student is not None and student.name != person
+        names[who] = f"{student.name} ({person})" if student and named else person
+    return names
+
+
+def _not_counted(count: ClassCount, folders: Folders, book: Book) -> None:
+    """Note which attempts do not count: those that came too late, and those of a team-mate."""
     if book.lateness is None:
         return
-    count.groups = book.lateness.groups.all
-    for name, members in count.groups.items():
-        for student in members:
-            counts, own = submitted_digest(folders, student), attempts_of(folders, student)
-            if own and own[-1][1].get("sha256") != counts:
-                whose = [a for a in attempts_of(folders, *members) if a[1].get("sha256") == counts]
-                whose_file = f"{handed_in_by(whose[-1])}'s" if whose else "another"
-                what = f"handed in a file of their own; for the group {name} {whose_file} counts"
-                _concern(count, "groups", student, "", what)
+    late = {one.student for one in count.concerns.get("outside", ())}
     for student in folders.students():
-        if when := too_late(folders, (student,), book.lateness.end_of(student)):
+        when = too_late(folders, (student,), book.lateness.end_of(student))
+        if when and student not in late and not book.lateness.excused(student):
             what = f"came at {clock(when, book.lateness.zone)}"
             _concern(count, "too_late", student, "", what)
+            late.add(student)
+    for different in different_files(folders, book.lateness.groups):
+        counted = different.counted
+        whose = handed_in_by(counted) if counted else ""
+        shown = f"{count.names.get(whose, whose)}'s" if whose else "another"
+        for student in different.members:
+            own = attempts_of(folders, student)[-1][1].get("sha256")
+            if student not in late and (counted is None or own != counted[1].get("sha256")):
+                what = f"submitted another file; for the team {different.team} {shown} counts"
+                _concern(count, "groups", student, "", what)
 
 
 def _add(
-    count: ClassCount, asked: dict[str, Outline], student: Student, verdicts: dict[str, Verdict]
-) -> str:
-    """Count one student; return the verdict on all that was handed in."""
-    count.students += 1
-    status = status_of(verdict.status for verdict in verdicts.values())
+    count: ClassCount,
+    asked: dict[str, Outline],
+    student: Student,
+    verdicts: dict[str, Verdict],
+    status: str,
+    students: list[str],
+) -> None:
+    """Count one submission, that of `students`, and the verdict `status` on all of it."""
+    count.submissions += 1
     count.statuses[status] += 1
     seconds = sum(verdict.seconds for verdict in verdicts.values())
     count.seconds.append(seconds)
@@ -290,12 +334,16 @@ def _add(
         for flag in verdict.flags:
             _concern(count, "flags", student.id, "", flag)
         if notebook in asked:
-            _add_questions(count, notebook, asked[notebook], student, verdict)
-    return status
+            _add_questions(count, notebook, asked[notebook], student, verdict, students)
 
 
 def _add_questions(
-    count: ClassCount, notebook: str, outline: Outline, student: Student, verdict: Verdict
+    count: ClassCount,
+    notebook: str,
+    outline: Outline,
+    student: Student,
+    verdict: Verdict,
+    students: list[str],
 ) -> None:
     total = sum(question.points for question in verdict.questions)
     most = sum(question.max_points for question in verdict.questions)
@@ -320,7 +368,7 @@ def _add_questions(
             one.failed[case.says, case.hidden] += case.status != "OK"
         if question.misconception:
             count.misconceptions[title, question.misconception, question.hint] += 1
-            count.holders.setdefault(question.misconception, set()).add(student.id)
+            count.holders.setdefault(question.misconception, set()).update(students)
         if question.unknown:
             answer = verdict.answers.get(question.name, "")[:2000]
             unknown = Unknown(title, student.id, question.reason, answer)

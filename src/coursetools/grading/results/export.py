@@ -14,7 +14,7 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.folders import Folders
-from coursetools.grading.records.ledger import Ledger, unlisted
+from coursetools.grading.records.ledger import Ledger, unlinked, unlisted
 from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FORMATS
 from coursetools.grading.results.outline import columns, outlines
@@ -174,9 +174,9 @@ def remarks(table: Table) -> list[str]:
         )
     if table.nameless:
         sentences.append(
-            f"{counted(len(table.nameless), 'student')} handed in anonymously, so who handed in "
-            f"nothing is not known; coursekit collect {table.name} --roster CSV, with a column "
-            "anonymous_id, says who they are"
+            f"{unlinked(table.name, len(table.nameless))}, so who submitted nothing is not known; "
+            "once Canvas shows the names, collect the zip again: coursekit collect "
+            f"{table.name} --zip FILE"
         )
     return [*sentences, *table.notes]
 

@@ -24,6 +24,7 @@ from coursetools.grading.collecting.times import HandIn
 from coursetools.grading.gradebook.autograded import as_file
 from coursetools.grading.records.attempts import attempts_of, submitted_digest
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.feedback_notebook import feedback_notebook, summary
 from coursetools.grading.results.outline import Outline
@@ -34,7 +35,7 @@ from coursetools.text import some
 WHEN = (2000, 1, 1, 0, 0, 0)  # of each member: the same pages make the same file
 NO_NUMBER = "no number of Moodle's is known"
 NO_NAME = "nothing was handed in through Canvas"
-OF_GROUP = "Canvas gives a group's file to all of it, if the assignment is for groups there"
+OF_TEAM = "Canvas gives a team's file to all of it, if the assignment is for groups there"
 NEWER = "the latest hand-in is not graded yet"
 LOST = "the graded notebook is not where it was written"
 
@@ -72,12 +73,14 @@ class _Plain:
 
     def __init__(self, folders: Folders, outlines: dict[str, Outline], rule: Any) -> None:
         self.folders, self.outlines, self.rule = folders, outlines, rule
+        self.groups = Groups.of(folders)
 
     def files(self, student: Student, handed: Handed) -> Files:
         """Yield what goes into the zip for one student: names and contents."""
         several = len(self.outlines) > 1
         for notebook in self.outlines:
-            name = f"{student.id}/{notebook}.html" if several else f"{student.id}.html"
+            person = self.groups.person(student.id)
+            name = f"{person}/{notebook}.html" if several else f"{person}.html"
             yield name, self.page(student.id, notebook)
 
     def page(self, student: str, notebook: str) -> bytes:
@@ -129,16 +132,16 @@ class _Canvas(_Plain):
 
 
 def _canvas_name(folders: Folders, student: Student) -> str:
-    """Return the name that Canvas gave the file that counts, or theirs where a group's counts."""
+    """Return Canvas's name of the file that counts, or theirs where a team-mate's counts."""
     digest, sent, own = submitted_digest(folders, student.id), None, None
     for _, about in attempts_of(folders, student.id):
         if about.get("lms"):
-            own = canvas_name(str(about.get("from", ""))) or own
+            own = canvas_name(str(about.get("named") or about.get("from", ""))) or own
             sent = own if about.get("sha256") == digest else sent
     if sent is None and student.group:
         sent = own
     if sent is None:
-        raise _Unknown(OF_GROUP if student.group and digest else NO_NAME)
+        raise _Unknown(OF_TEAM if student.group and digest else NO_NAME)
     name = sent.string
     if name.rpartition("_")[2].startswith("link"):  # Canvas passes over such a name
         name = f"{name[: sent.start('name')]}{folders.name}.ipynb"

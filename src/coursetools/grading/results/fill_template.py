@@ -16,10 +16,12 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursetools.grading.collecting import worksheet
 from coursetools.grading.collecting.identify import Names
-from coursetools.grading.collecting.roster import ClassList, Person
+from coursetools.grading.collecting.roster import ClassList, Person, class_list
 from coursetools.grading.collecting.times import HandIn, number_in
 from coursetools.grading.records.attempts import numbers_of
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
+from coursetools.grading.records.ledger import Ledger
 from coursetools.grading.results.table import for_canvas
 from coursetools.settings import csv_tables
 from coursetools.text import some
@@ -41,8 +43,15 @@ class Filling:
                    row.student.lms)
             for row in rows.values()
         ]  # fmt: skip
+        groups = Groups.of(folders)
+        self.nameless = set(Ledger.read(folders).nameless())  # of whom a line may be
+        listed = class_list(folders) if self.nameless else ClassList([], False)
+        self.anybody = listed.open  # there is no class list, so everyone may be in the class
+        known = {person.id for person in people}
+        people += [person for person in listed.people if person.id not in known]
         self.names = Names(folders, ClassList(people, False))
-        self.numbers = numbers_of(folders)
+        self.numbers = {n: groups.person(who) for n, who in numbers_of(folders).items()}
+        self.unlinked = 0  # lines that may be of somebody whose submission has no name yet
         self.notes: list[str] = []
         self.filled: dict[str, int] = {}
         self.strangers: list[tuple[str, str]] = []  # who is on no class list, and in which line
@@ -55,6 +64,9 @@ class Filling:
         """Return the scores of a person; note who is not known, or appears twice."""
         student = self.numbers.get(person.number, "")
         student, why = (student, "") if student in self.rows else self.names.row(person)
+        if self.nameless and (student not in self.rows if student else self.anybody):
+            self.unlinked += 1
+            return None
         if not student and why.endswith(STRANGE):
             self.strangers.append((why.removesuffix(STRANGE), person.where))
             return None
@@ -69,6 +81,13 @@ class Filling:
 
     def text(self, header: list[str], rows: list[list[Any]], ready: Ready) -> str:
         """Return the table as it goes back, and note who has no line in it."""
+        if self.unlinked:
+            lines, whose = (
+                ("1 line", "this student's anonymous submission is")
+                if self.unlinked == 1
+                else (f"{self.unlinked} lines", "these students' anonymous submissions are")
+            )
+            self.notes.append(f"{lines} unchanged: {whose} not linked to a name yet")
         if len(self.strangers) == 1:
             (name, where), *_ = self.strangers
             self.notes.append(f"{where}: {name}{STRANGE}; left as it is")
@@ -77,7 +96,7 @@ class Filling:
             self.notes.append(
                 f"{self.source.path}: not on the class list, left as they are: {names}"
             )
-        missing = sorted(set(self.rows) - set(self.filled))
+        missing = sorted(set(self.rows) - set(self.filled) - self.nameless)
         if missing:
             names = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
             self.notes.append(f"{len(missing)} without a line in {self.source.path.name}: {names}")
@@ -97,10 +116,11 @@ def fill_canvas(filling: Filling, points: float, title: str, ready: Ready) -> st
         )
     at = _titled(filling, section + 1, title)
     sis, login = filling.column("sis_user_id"), filling.column("sis_login_id")
-    rows = []
+    rows, hidden = [], False
     for line, cells in source.rows:
         row = cells + [""] * (len(source.header) - len(cells))
         columns: list[Any] = [*row[: section + 1], row[at]]
+        hidden = hidden or row[at].strip() == "N/A"
         if not row[number].strip():  # Points Possible, in Canvas's language
             theirs = _number(row[at])
             if theirs is not None and theirs != points:
@@ -122,6 +142,11 @@ def fill_canvas(filling: Filling, points: float, title: str, ready: Ready) -> st
             if student is not None and (value := for_canvas(student)) is not None:
                 columns[-1] = value
         rows.append(columns)
+    if hidden:
+        filling.notes.append(
+            f"{source.path} was exported while Canvas hid the names (N/A), and until it shows them "
+            "it takes no scores for this assignment: show the names, and export the gradebook again"
+        )
     return filling.text([*source.header[: section + 1], source.header[at]], rows, ready)
 
 

@@ -79,6 +79,8 @@ def _figures(count: ClassCount) -> list[tuple[str, str]]:
     figures = [
         (f"{count.handed_in:,}", f"of {counted(count.students, 'student')} handed in"),
     ]
+    if count.unit == "submission":
+        figures.append((f"{count.submissions:,}", f"submissions of {count.submitted:,} students"))
     if count.totals:
         mean, median = statistics.fmean(count.totals), statistics.median(count.totals)
         so_far = ", so far" if count.waiting else ""
@@ -88,7 +90,7 @@ def _figures(count: ClassCount) -> list[tuple[str, str]]:
             (f"{count.statuses['OK']:,}", "with all code right"),
         ]
     if count.late:
-        figures.append((f"{count.late:,}", "handed in late"))
+        figures.append((f"{count.late:,}", f"student{'s' * (count.late != 1)} handed in late"))
     if count.late_days:
         figures.append((f"{count.late_days:,}", "late days spent"))
     if count.excused:
@@ -96,7 +98,8 @@ def _figures(count: ClassCount) -> list[tuple[str, str]]:
     people = {concern.student for group in count.concerns.values() for concern in group}
     figures.append((f"{len(people):,}", "with something to look at"))
     if count.waiting:
-        figures.append((f"{count.waiting:,}", "with an answer in words to mark"))
+        those = f"{count.unit}{'s' * (count.waiting != 1)}"
+        figures.append((f"{count.waiting:,}", f"{those} with an answer in words to mark"))
     return figures
 
 

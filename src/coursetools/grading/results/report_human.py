@@ -42,9 +42,9 @@ GROUPS = {
         "The name was ignored: each file counts for the student who handed it in, named here.",
     ),
     "groups": (
-        "Handed in separately from their group",
-        "One file counts for a group. If they were right to work alone, mend the class list's "
-        "column group: coursekit collect NAME --roster CSV --regroup.",
+        "Submitted another file than their team's",
+        "One file counts for a team. If they were right to work alone, give a class list whose "
+        "column group says so: coursekit collect NAME --roster CSV.",
     ),
     "too_late": (
         "Handed in after the end of the assignment",

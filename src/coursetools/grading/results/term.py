@@ -17,6 +17,7 @@ from typing import Self
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import Ledger, unlinked
 from coursetools.grading.results.export import read_table
 from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Student
@@ -85,12 +86,21 @@ def assignments_of(course: Course, rules: TermRules) -> tuple[list[str], list[st
     graded = [
         name for name in course.assignments if any(Folders(course, name).verdicts.glob("*/*"))
     ]
-    names = [name for name in graded if not rules.weights or name in rules.weights]
+    nameless = {name: Ledger.read(Folders(course, name)).nameless() for name in graded}
+    notes += [
+        f"{unlinked(name, len(ids))}, and the assignment is left out until they are"
+        for name, ids in nameless.items()
+        if ids
+    ]
+    named = [name for name in graded if not nameless[name]]
+    names = [name for name in named if not rules.weights or name in rules.weights]
+    if not names and notes:
+        raise CourseError(notes[0])
     if not names:
         raise CourseError("nothing is graded yet that could be added up; coursekit grade NAME")
     if waiting := [name for name in rules.weights if name not in graded]:
         notes.append(f"not graded yet, and left out: {some(waiting)}")
-    if light := [name for name in graded if name not in names]:
+    if light := [name for name in named if name not in names]:
         notes.append(f"graded, without a weight in class.toml, and left out: {some(light)}")
     return names, notes
 

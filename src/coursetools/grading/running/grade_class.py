@@ -20,6 +20,7 @@ from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
 from coursetools.course import Course
 from coursetools.grading.collecting.choose import after_the_end, choose_again
+from coursetools.grading.collecting.team_files import team_lines
 from coursetools.grading.gradebook.autograded import as_file, autograded
 from coursetools.grading.gradebook.batch_writer import Writer
 from coursetools.grading.gradebook.database import WAIT
@@ -190,8 +191,10 @@ class _Run:
                 self.progress.note(text)
             if (rule := writer.lateness.rule) and math.isfinite(rule.end):
                 late = choose_again(self.folders, writer.lateness)
-                if late:
-                    self.progress.note(after_the_end(late))
+                for text in after_the_end(late):
+                    self.progress.note(text)
+            for text in team_lines(self.folders, self.groups, writer.names(), writer.lateness.zone):
+                self.progress.note(text)
             plan = self._plan(writer.marks())
             if tracker is None:
                 self._work(plan)
@@ -218,7 +221,7 @@ class _Run:
 
     def _plan(self, marks: dict[tuple[str, str], str] | None) -> Plan:
         plan = Plan()
-        first: dict[tuple[str, ...], str] = {}  # who has a file that others of a group have, too
+        first: dict[tuple[str, ...], str] = {}  # who has a file that others of a team have, too
         for student in self.folders.students():
             stamp = None if marks is None else stamp_of(self.folders, student)
             for notebook in self.masters:
@@ -275,6 +278,7 @@ class _Run:
         try:
             for outcome in plan.settled:
                 self._keep(outcome)
+                self._say(outcome.task.student, outcome.verdict)
             for who in plan.write:
                 self._to_be_written(self.store.read(self.index[who]), self.index[who])
             late: list[Task] = []
@@ -283,11 +287,11 @@ class _Run:
                     task = outcome.task
                     late.append(Task(task.student, task.notebook, task.path))
                 else:
-                    self._keep(outcome)
+                    self._judged(outcome)
             if late:
                 self.progress.note(f"{len(late)} ran out of time; running each once more, alone")
             for outcome in self._outcomes(late, workers=1):
-                self._keep(outcome)
+                self._judged(outcome)
             self._write()
         except BaseException:
             # Interrupted, or the disk is full: what is finished is kept as far as that goes.
@@ -314,6 +318,15 @@ class _Run:
         workers = workers or options.workers or min(os.cpu_count() or 1, 16)
         return judged(start, tasks, workers, limits.longest)
 
+    def _judged(self, outcome: Outcome) -> None:
+        """Keep the verdict on a file for everyone who has that file, and count it once."""
+        task, verdict = outcome.task, outcome.verdict
+        others = self.shared.pop((task.student, task.notebook), [])
+        for student in (task.student, *others):
+            self._keep(replace(outcome, task=Task(student, task.notebook, task.path)))
+        self._say(", ".join((task.student, *others)), verdict)
+        self.progress.advance(f"{task.student} {verdict.points:g}/{verdict.max_points:g}")
+
     def _keep(self, outcome: Outcome) -> None:
         """Put a verdict into the store, and on the list for the gradebook."""
         task = outcome.task
@@ -326,17 +339,13 @@ class _Run:
         self.index[who] = place
         self.graded += outcome.submission not in NO_FILE
         self._to_be_written(entry, place, outcome.graded)
-        if verdict.status != "MISSING":
-            self._say(task.student, verdict)
-        for other in self.shared.pop(who, ()):
-            self._keep(replace(outcome, task=Task(other, task.notebook, task.path)))
 
     def _say(self, student: str, verdict: Verdict) -> None:
-        problem = verdict.status not in ("OK", "PARTIAL", "FAIL")
+        """Say what needs attention; there is nothing to say about a file that did not come."""
+        problem = verdict.status not in ("OK", "PARTIAL", "FAIL", "MISSING")
         if problem or verdict.flags:
             why = verdict.flags[-1] if verdict.flags and not problem else verdict.reason
             self.progress.note(f"{student}: {verdict.status}, {why}")
-        self.progress.advance(f"{student} {verdict.points:g}/{verdict.max_points:g}")
 
     def _to_be_written(self, entry: Entry, place: Place, graded: str = "") -> None:
         folder = self.folders.submitted(entry.student)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.ledger import Ledger, unlisted
 from coursetools.grading.records.verdict import Status, status_of
 
@@ -22,13 +23,13 @@ class Summary:
     """What a run did, and how many of the class are done after it."""
 
     assignment: str
-    counts: dict[str, int]  # students by status, those of the class list who are MISSING too
+    counts: dict[str, int]  # submissions by status; MISSING are students of the class list
     graded: int = 0  # in this run
     unchanged: int
     entered: int = 0  # graded by an earlier run that ended before the gradebook had it
     rewritten: int = 0  # whose graded notebook was gone
     recomputed: int = 0  # not run again: times, the deadline, the late rule or an override changed
-    mean: float | None  # of students' points by the grader, over who could be graded
+    mean: float | None  # of the points by the grader, over the submissions that could be graded
     needs_human: int
     missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
     internal: list[str] = field(default_factory=list)  # to be graded again
@@ -36,6 +37,8 @@ class Summary:
     seconds_each: float | None = None  # of a submission, in its worker
     would_grade: int | None = None  # of a dry run
     handed_in: int = 0  # students of whom something is there
+    students: int = 0  # of those, with a file that was graded
+    submissions: int = 0  # these files; a team has one
     time_unknown: int = 0  # of those, where that could cost something
 
     @property
@@ -66,7 +69,9 @@ class Summary:
             return nobody(self.assignment)
         if self.would_grade is not None:
             return f"{self.assignment}: {self.would_grade} to grade, {self.unchanged} unchanged"
-        lines = [f"{self.assignment}"]
+        shared = f": {self.submissions} submissions of {self.students} students"
+        head = shared if self.submissions < self.students else ""
+        lines = [f"{self.assignment}{head}"]
         lines += [
             f"  {status:<10}{self.counts[status]:>6}" for status in ORDER if status in self.counts
         ]
@@ -114,7 +119,14 @@ def summarise(
         if student in handed_in:
             by_student.setdefault(student, []).append(place)
     statuses = {who: status_of(p.status for p in places) for who, places in by_student.items()}
-    counts = Counter(statuses.values())
+    files = {
+        who: tuple(sorted(place.submission for place in places))
+        for who, places in by_student.items()
+        if statuses[who] != "MISSING"
+    }
+    groups = Groups.of(folders)
+    once = groups.once(files)
+    counts = Counter(statuses[who] for who in by_student if who in once or who not in files)
     left_out = unlisted(folders)
     others = sorted(set(writer.students()) - handed_in - writer.listed()[1]) if writer else []
     missing = [
@@ -122,9 +134,9 @@ def summarise(
         if not left_out(who) and not (writer and writer.lateness.excused(who))
     ]  # fmt: skip
     counts["MISSING"] += len(missing)
-    judged = [
-        places for who, places in by_student.items() if statuses[who] not in ("INTERNAL", "MISSING")
-    ]
+    judged = [places for who, places in by_student.items()
+              if who in once and statuses[who] != "INTERNAL"]  # fmt: skip
+    waiting = writer.waiting() if writer else set()
     due = {"due", "late"} & set(folders.settings)
     points = sum(place.points for places in judged for place in places)
     ran = sum(place.seconds for places in judged for place in places)
@@ -132,11 +144,13 @@ def summarise(
         assignment=folders.name,
         counts={status: counts[status] for status in ORDER if counts[status]},
         mean=points / len(judged) if judged else None,
-        needs_human=writer.waiting() if writer else 0,
+        needs_human=len(groups.once({who: files.get(who) for who in waiting})),
         missing=missing,
         internal=sorted(who for who, status in statuses.items() if status == "INTERNAL"),
         seconds_each=ran / len(judged) if judged else None,
         handed_in=len(handed_in),
+        students=len(files),
+        submissions=len(once),
         time_unknown=len(set(Ledger.read(folders).unknown()) & handed_in) if due else 0,
         **did,
     )
