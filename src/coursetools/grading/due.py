@@ -81,7 +81,7 @@ def set_due(course: Course, name: str, text: str, start: str | None = None) -> d
     if not same:
         raise CourseError(f"{path} writes due in an unusual way; write it yourself: {line}")
     write_whole(path, new)
-    log.record(course, "due", assignment=name, due=due.isoformat(), start=start)
+    log.record(course, "assignment due", assignment=name, due=due.isoformat(), start=start)
     return due
 
 

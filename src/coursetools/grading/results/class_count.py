@@ -11,7 +11,7 @@ import statistics
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
@@ -145,6 +145,7 @@ class ClassCount:
     missing: list[str] = field(default_factory=list)  # who handed in nothing
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # who hands in together
     excused: list[str] = field(default_factory=list)  # for whom it does not count, nor here
+    open: list[str] = field(default_factory=list)  # who still have time, and count nowhere here
     left: dict[str, str] = field(default_factory=dict)  # files that were not taken, and why
     has_deadline: bool = False
     waiting: int = 0  # students of whom an answer in words waits
@@ -166,12 +167,17 @@ class ClassCount:
         return len(self.autos)
 
 
-def count_class(course: Course, name: str, progress: Progress | None = None) -> ClassCount:
-    """Read the verdicts and the gradebook of an assignment, once."""
+def count_class(
+    course: Course, name: str, progress: Progress | None = None, now: datetime | None = None
+) -> ClassCount:
+    """Read the verdicts and the gradebook of an assignment, once.
+
+    A student for whom it is open at the time `now` is in no number; what needs a human is listed.
+    """
     folders = Folders(course, name)
     asked = outlines(folders)
     store = Verdicts(folders.verdicts)
-    book = read_gradebook(folders)
+    book = read_gradebook(folders, now)
     rule = rule_of(folders.private)
     everybody = handed_in(folders)
     if not any(folders.students()) and not everybody:
@@ -204,6 +210,11 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
         if student.newer:
             _concern(count, "ungraded", student.id, "", "handed in again since it was graded")
         verdicts = verdicts_of(store, one)
+        _look(count, student, verdicts)
+        if student.open:
+            count.open.append(student.id)
+            progress.advance(one.student)
+            continue
         status = _add(count, asked, student, verdicts)
         if status == "MISSING":
             count.missing.append(one.student)
@@ -214,7 +225,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             score = add_up(asked, student, verdicts, rule)
             count.autos.append(score.auto)
             count.totals.append(score.out_of(count.points).total)
-            count.late += student.seconds_late > 0
+            count.late += student.standing.state == "late"
             count.late_days += student.late_days.here if student.late_days else 0
             count.waiting += score.waits > 0
         progress.advance(one.student)
@@ -227,8 +238,11 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     for student in without.values():
         if student.ungraded and not student.excused:
             _ungraded(count, student)
-    rest = [one for one in without.values() if not (one.excused or one.ungraded)]
-    absent = [student.id for student in rest if student.marks is None]
+        elif student.open:
+            count.open.append(student.id)
+    count.open.sort()
+    rest = [one for one in without.values() if one.standing.counts and not one.ungraded]
+    absent = [student.id for student in rest if student.standing.state == "missing"]
     count.students += len(rest)
     count.statuses["MISSING"] += len(absent)
     count.missing = sorted(count.missing + absent)
@@ -243,8 +257,11 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
 
 
 def _ungraded(count: ClassCount, student: Student) -> None:
-    """Count somebody whose hand-in waits for `coursekit grade`."""
-    count.students += 1
+    """Count a student whose submission waits for `coursekit grade`."""
+    if student.open:
+        count.open.append(student.id)
+    else:
+        count.students += 1
     _concern(count, "ungraded", student.id, "", "handed in, not graded yet")
 
 
@@ -267,6 +284,15 @@ def _together(count: ClassCount, folders: Folders, book: Book) -> None:
             _concern(count, "too_late", student, "", what)
 
 
+def _look(count: ClassCount, student: Student, verdicts: dict[str, Verdict]) -> None:
+    """Note what a human should look at in a submission, open or closed."""
+    for verdict in verdicts.values():
+        if verdict.status in ("MALFORMED", "INTERNAL"):
+            _concern(count, verdict.status, student.id, "", verdict.reason)
+        for flag in verdict.flags:
+            _concern(count, "flags", student.id, "", flag)
+
+
 def _add(
     count: ClassCount, asked: dict[str, Outline], student: Student, verdicts: dict[str, Verdict]
 ) -> str:
@@ -285,10 +311,6 @@ def _add(
         elsewhere = all(one.guarantee == "judged elsewhere" for one in ran)
         count.guarantees["judged elsewhere" if elsewhere else "in the student's process"] += 1
     for notebook, verdict in verdicts.items():
-        if verdict.status in ("MALFORMED", "INTERNAL"):
-            _concern(count, verdict.status, student.id, "", verdict.reason)
-        for flag in verdict.flags:
-            _concern(count, "flags", student.id, "", flag)
         if notebook in asked:
             _add_questions(count, notebook, asked[notebook], student, verdict)
     return status
