@@ -300,12 +300,8 @@ def _entries(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
         raise CourseError(f"{path} would be larger than {MOST >> 30} GB; nothing was restored")
     for one in entries:
         parts = PurePosixPath(one.filename).parts
-        inside = one.filename.removeprefix(f"{COURSE}/")
-        of_course = inside != one.filename
-        if (
-            not parts or parts[0] in OURS or ".." in parts or one.filename.startswith("/")
-            or (of_course and not is_saved_path(inside))
-        ):  # fmt: skip
+        bad = parts[:1] == (COURSE,) and not is_saved_path("/".join(parts[1:]))
+        if bad or not parts or parts[0] in OURS or ".." in parts or one.filename.startswith("/"):
             raise CourseError(
                 f"{path} holds {one.filename!r}, as no backup does; nothing was restored"
             )

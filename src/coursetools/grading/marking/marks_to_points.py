@@ -36,7 +36,7 @@ class Taken:
     marked: int  # answers that have points now
     known: int  # that had the same before
     lines: list[str]  # what is to be said of them
-    changes: str  # against the points released
+    changes: str  # against what went out last
 
     def as_lines(self) -> list[str]:
         """Say it to people."""
