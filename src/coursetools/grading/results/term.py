@@ -249,7 +249,8 @@ def _points(row: Row | None, table: Table, student: Student) -> Cell:
     state = state_of(row, table, student)
     if row is not None:
         return OPEN if state == "open" else for_canvas(row)
-    return {"open": OPEN, "missing": 0.0}.get(state)
+    without: dict[str, Cell] = {"open": OPEN, "missing": 0.0}
+    return without.get(state)
 
 
 def left_open(table: Table) -> list[str]:
