@@ -269,6 +269,11 @@ def left_open(table: Table) -> list[str]:
             f"{table.name}: handed in again since the grade in the table: {some(newer)}; run "
             f"coursekit grade {table.name}"
         )
+    if table.nameless:
+        notes.append(
+            f"{table.name}: {counted(len(table.nameless), 'submission')} not linked to a name yet, "
+            "so students on the class list have no total"
+        )
     if waiting := sum(bool(row.score and row.score.waits) for row in rows):
         notes.append(
             f"{table.name}: {counted(waiting, 'student')} wrote answers that nobody has marked "
