@@ -99,7 +99,7 @@ def test_deadlines_rules_and_what_is_uncommitted_come_along(first, second, tmp_p
     assert second.source.read_text() == first.source.read_text()
     assert "0 graded" in second.type("grade", "ps1", "--workers", "1")
     assert (second.table("ps1"), second.table("--all")) == (table, term)
-    assert "1 October 2026, 12:00" in second.type("assignment", "due", "ps1")
+    assert "1 October 2026, 14:00 UTC+02:00" in second.type("assignment", "due", "ps1")
 
 
 def test_into_the_same_course_nothing_is_said_to_differ(first, tmp_path):

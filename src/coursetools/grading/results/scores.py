@@ -42,11 +42,6 @@ class Mark:
     comment: str = ""
 
     @property
-    def is_set(self) -> bool:
-        """Whether anything was graded here, or waits for a human."""
-        return self.waits or self.manual is not None or self.auto is not None or bool(self.extra)
-
-    @property
     def score(self) -> float:
         """The points that count, as nbgrader counts them: a human's before the grader's."""
         return (self.auto or 0.0 if self.manual is None else self.manual) + self.extra
@@ -163,9 +158,8 @@ def _has_submission(student: Student, handed: Handed | None) -> bool:
     """Return whether there is a submission of a student, graded or not."""
     if handed is not None and (handed.newer or handed.places):
         return handed.newer or not handed.missing
-    marks = (mark for cells in (student.marks or {}).values() for mark in cells.values())
-    # an extension that is granted in nbgrader makes rows too, with nothing in them
-    return student.submitted is not None or any(mark.is_set for mark in marks)
+    # a restored extension makes a row too, without a notebook
+    return student.submitted is not None or bool(student.marks)
 
 
 @dataclass(frozen=True)
