@@ -279,3 +279,12 @@ def test_without_a_deadline_it_is_open_until_something_comes(classroom, tmp_path
     classroom.hand_in("ada")
     grade(classroom.course)
     assert scores() == ["5", "0"]
+
+
+def test_an_export_without_a_number_is_not_what_points_are_compared_with(term, capsys):
+    term.type("export", "w4")
+    term.type("export", "w3")
+    for name, out in (("w4", False), ("w3", True)):
+        capsys.readouterr()
+        term.type("history", name, "ada")
+        assert ("went out" in capsys.readouterr().out) is out
