@@ -93,7 +93,8 @@ def _steps(steps: Any) -> tuple[tuple[float, float], ...]:
 
 def replaced(name: str, due: datetime, zone: tzinfo) -> str:
     """Say that the file's deadline (UTC) takes the place of another one in the gradebook."""
-    return f"{name}: deadline moved to {spelled(due.replace(tzinfo=UTC).astimezone(zone))}"
+    when = spelled(due.replace(tzinfo=UTC).astimezone(zone))
+    return f"{name}: deadline moved to {when}, as assignment.toml says"
 
 
 def rule_of(folder: Path) -> LateRule | None:
