@@ -18,7 +18,7 @@ from coursetools.course import Course, write_whole
 from coursetools.grading.records import log
 from coursetools.grading.records.folders import Folders
 from coursetools.settings.assignment_settings import due_of, settings_of
-from coursetools.settings.class_settings import time_zone_of
+from coursetools.settings.class_settings import time_zone_of, zone_of
 from coursetools.settings.exam_settings import exam_of
 
 VALUE = r"[ \t]*=[ \t]*[^#\n]*?(?=[ \t]*\r?(#|$))"
@@ -40,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     if exam:
         print(exam)
     else:
-        print(f"{name} is due {spelled(due)}" if due else f"{name} has no deadline of its own")
+        when = due and spelled(due.astimezone(zone_of(course, name)))
+        print(f"{name} is due {when}" if due else f"{name} has no deadline of its own")
     if arguments.time is not None:
         print(f"coursekit assignment release {name} tells the students")
     return 0
@@ -81,7 +82,7 @@ def set_due(course: Course, name: str, text: str, start: str | None = None) -> d
     if not same:
         raise CourseError(f"{path} writes due in an unusual way; write it yourself: {line}")
     write_whole(path, new)
-    log.record(course, "due", assignment=name, due=due.isoformat(), start=start)
+    log.record(course, "assignment due", assignment=name, due=due.isoformat(), start=start)
     return due
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from coursekit._base.errors import CourseError
@@ -154,6 +155,8 @@ def _deadline(folders: Folders, name: str) -> tuple[datetime | None, tzinfo]:
 
 
 def _said(line: Line, due: datetime | None) -> str:
+    if due is not None and isinstance(line.extension, datetime):
+        line = replace(line, extension=line.extension.astimezone(due.tzinfo))
     if due is None or not isinstance(line.extension, timedelta):
         return str(line)
     return f"{line}, until {spelled(due + line.extension)}"

@@ -16,6 +16,7 @@ from traitlets import Float, Unicode
 from coursetools.course import Course
 from coursetools.grading.gradebook.lateness import Lateness, lateness_of, write_extensions
 from coursetools.settings.assignment_settings import due_of
+from coursetools.settings.class_settings import zone_of
 from coursetools.settings.late_rule import LateRule, replaced, rule_of
 
 
@@ -40,12 +41,13 @@ class DailyPenalty(LateSubmissionPlugin):
         due = due_of(Path(self.solutions) / name)
         with Gradebook(url) as book:
             assignment = book.find_assignment(name)
+            course = Course(Path(self.solutions).parent)
             if due is not None and assignment.duedate != due:
                 if assignment.duedate is not None:
-                    self.log.warning(replaced(name, assignment.duedate, due))
+                    self.log.warning(replaced(name, due, zone_of(course, name)))
                 assignment.duedate = due
             book.db.flush()
-            course, connection = Course(Path(self.solutions).parent), book.db.connection()
+            connection = book.db.connection()
             self._lateness = lateness_of(course, name, connection)
             write_extensions(connection, assignment.id, self._lateness)
             book.db.commit()

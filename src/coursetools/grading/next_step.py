@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course
 from coursetools.grading.collecting.roster import class_list
+from coursetools.grading.gradebook.lateness import read_lateness
+from coursetools.grading.gradebook.standing import Standing, standing_of
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.ledger import Ledger
 from coursetools.grading.results.export import read_table
@@ -50,6 +53,17 @@ class Stand:
     def handed_in(self) -> list[str]:
         """Who has handed in."""
         return list(self.folders.students())
+
+    @cached_property
+    def without(self) -> dict[str, Standing]:
+        """The standing of each student on the class list who has submitted nothing."""
+        lateness, now = read_lateness(self.folders), datetime.now(UTC)
+        return {
+            one: standing_of(
+                lateness, one, submitted=False, came=None, begun=bool(self.handed_in), now=now
+            )
+            for one in sorted(set(self.listed) - set(self.handed_in))
+        }
 
     @cached_property
     def to_grade(self) -> int:
@@ -112,10 +126,13 @@ def _class_list(name: str, stand: Stand) -> Step:
 
 
 def _hand_ins(name: str, stand: Stand) -> Step:
-    missing = sorted(set(stand.listed) - set(stand.handed_in))
+    missing = [who for who, one in stand.without.items() if one.state == "missing"]
+    open_for = [who for who, one in stand.without.items() if one.state == "open"]
     state = f"handed in: {counted(len(stand.handed_in), 'student')}"
     if stand.handed_in and missing:
         state += f"; nothing from {some(missing)}"
+    if stand.handed_in and open_for:
+        state += f"; still open for {some(open_for)}"
     return Step(
         state,
         "a zip of Canvas or Moodle, a folder, or the word exchange",
@@ -132,11 +149,12 @@ def _source(answer: str) -> Words:
 
 
 def _times(name: str, stand: Stand) -> Step:
-    due = stand.folders.settings.get("due")
-    if due is None:
+    lateness = read_lateness(stand.folders)
+    if lateness.due is None:
         return Step(
             f"no deadline, so nothing is late; coursekit assignment due {name} TIME sets one"
         )
+    due = lateness.due.replace(tzinfo=UTC).astimezone(lateness.zone)
     if not stand.unknown:
         return Step(f"due {spelled(due)}; it is known when each came")
     return Step(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursekit.submission import regions
+from coursekit.submission.deadline import spelled
 from coursetools.assignments.release import release_text, released, source, sources, write_release
 from coursetools.course import Course, write_whole
 from coursetools.notebooks.imports import notebook_text, read_notebook
@@ -19,6 +20,7 @@ from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new_assignment import new
 from coursetools.settings.assignment_settings import due_of
+from coursetools.settings.class_settings import zone_of
 from coursetools.settings.exam_settings import Exam, private_exam, private_exams
 
 # What of a course belongs to its instructors.
@@ -177,9 +179,8 @@ def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
     if exam := private_exam(course, name):
         raise exam.wait("its solutions are not written")
     if due is not None and datetime.now(UTC).replace(tzinfo=None) < due and not early:
-        raise CourseError(
-            f"{name} is due on {due:%Y-%m-%d at %H:%M} UTC; say --early to write it now"
-        )
+        local = due.replace(tzinfo=UTC).astimezone(zone_of(course, name))
+        raise CourseError(f"{name} is due {spelled(local)}; say --early to write it now")
     notebook = read_notebook(source(course, name))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":

@@ -26,6 +26,7 @@ from zoneinfo import ZoneInfo
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
+from coursetools.settings.assignment_settings import settings_of
 
 FILE = "autograder/class.toml"
 KNOWN = ("time_zone", "late_days", "term")
@@ -94,3 +95,9 @@ def time_zone_of(course: Course, otherwise: tzinfo | None = None) -> tzinfo:
             f"{course / FILE}: time_zone is {name!r}, which this machine does not know; write one "
             'such as "Europe/Berlin"'
         ) from error
+
+
+def zone_of(course: Course, name: str | None = None) -> tzinfo:
+    """Return the zone in which times are shown: the class's, else the deadline's, else UTC."""
+    due = settings_of(course.private(name)).get("due") if name else None
+    return time_zone_of(course, getattr(due, "tzinfo", None))

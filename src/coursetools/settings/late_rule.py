@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit.submission.deadline import spelled
 from coursetools.settings.assignment_settings import settings_of
 from coursetools.settings.class_settings import checked
 
@@ -90,12 +91,10 @@ def _steps(steps: Any) -> tuple[tuple[float, float], ...]:
     return tuple(pairs)
 
 
-def replaced(name: str, before: datetime, due: datetime) -> str:
-    """Say that the file's deadline takes the place of the gradebook's, which is another."""
-    return (
-        f"{name}: the gradebook had the deadline {before} UTC, assignment.toml says {due} UTC and "
-        "counts; to set it in formgrader, remove due from assignment.toml"
-    )
+def replaced(name: str, due: datetime, zone: tzinfo) -> str:
+    """Say that the file's deadline (UTC) takes the place of another one in the gradebook."""
+    when = spelled(due.replace(tzinfo=UTC).astimezone(zone))
+    return f"{name}: deadline moved to {when}, as assignment.toml says"
 
 
 def rule_of(folder: Path) -> LateRule | None:

@@ -51,7 +51,7 @@ def test_everything_else_is_deleted_and_comes_back(week, tmp_path):
     week.type(f"restore {kept}")
     assert everything(week) == before
     said = week.type("grade ps1 --workers 1")
-    assert "0 graded" in said and "nobody's points differ" in said  # nobody is run again
+    assert "0 graded" in said and "no student's points differ" in said  # nobody is run again
     assert (week.root / "autograder/autograded/ada/ps1/ps1.ipynb").is_file()
     week.type("feedback ps1")
     assert {who: week.page(who) for who in pages} == pages

@@ -20,6 +20,7 @@ from coursetools.grading.records.ledger import Ledger, unlisted
 from coursetools.grading.records.regrade_requests import open_requests
 from coursetools.grading.results.export import export, read_table, remarks
 from coursetools.grading.results.feedback import write_feedback
+from coursetools.grading.results.term import read_term
 
 NAMES = [
     "anon_aB3xZ_456_ps1.ipynb",
@@ -50,6 +51,17 @@ def listed(path: Path, *, named: bool) -> Path:
     return path
 
 
+def grade_other(classroom) -> None:
+    """Grade an assignment in which dee has submitted under her own name."""
+    source = classroom.course.source("ps2")
+    source.mkdir()
+    (source / "ps2.ipynb").write_text((classroom.source / "ps1.ipynb").read_text())
+    folder = Folders(classroom.course, "ps2").submitted("dee")
+    folder.mkdir(parents=True)
+    (folder / "ps2.ipynb").write_text(json.dumps(classroom.answered()))
+    grade(classroom.course, "ps2")
+
+
 def test_the_anonymous_id_is_whose_it_is(folders, classroom, tmp_path) -> None:
     found = from_zip(delivered(classroom, tmp_path / "c.zip"), "ps1")
     people = [Person("ada", "Ada", "L", lms="1")]
@@ -77,6 +89,10 @@ def test_from_the_zip_to_the_zip(classroom, folders, tmp_path, quick_gradebook, 
     table = read_table(classroom.course, "ps1")
     assert [row.student.id for row in table.rows] == ["77777", "9Qw2e", "aB3xZ"]
     assert "3 anonymous submissions are not linked" in " ".join(remarks(table))
+    grade_other(classroom)
+    term = read_term(classroom.course)
+    assert [one.name for one in term.tables] == ["ps2"]  # one of the three may be hers: no 0 in ps1
+    assert any("3 anonymous submissions are not linked" in note for note in term.notes)
     assert write_feedback(classroom.course, "ps1").pages == 3
     assert told(classroom, "feedback", "ps1", "--zip", "canvas") == 0
     with zipfile.ZipFile(folders.class_folder / "feedback" / "ps1-canvas.zip") as back:

@@ -68,11 +68,11 @@ def test_what_students_read(term):
 
 
 def test_there_is_one_clock_for_people(term, capsys):
-    """That of the class; tables have UTC."""
+    """That of the class; tables for programs have its offset."""
     for name in ("ps1", "ps2"):
         term.grade(name)
     assert "handed in 2026-10-02 08:00 UTC+02:00" in term.page("ps1", "cy")
-    assert term.column("ps1", "submitted")["cy"] == "2026-10-02 06:00:00"
+    assert term.column("ps1", "submitted")["cy"] == "2026-10-02 08:00:00+02:00"
     capsys.readouterr()
     assert term.say("history", "ps1", "cy") == 0
     assert "2026-10-02 08:00:00 UTC+02:00  handed in" in capsys.readouterr().out

@@ -141,7 +141,7 @@ def test_plain_autograde_knows_the_deadline(classroom, tmp_path):
         assert base.execute("select duedate from assignment").fetchall() == [(due,)]
         base.execute("update assignment set duedate = '2026-12-01 00:00:00.000000'")
     said = nbgrader(theirs, "autograde", "ps1", "--force")
-    assert said.count("assignment.toml says 2026-09-30 07:00:00 UTC and counts") == 1
+    assert said.count("deadline moved to Wednesday 30 September 2026, 09:00 UTC+02:00") == 1
     assert penalties(theirs) == ours
 
 

@@ -219,7 +219,7 @@ def test_json_has_everything(classroom) -> None:
     ada, ungraded, never = data["students"]
     assert ada == {
         "student_id": "ada", "last_name": "", "first_name": '=Ada "', "email": "", "lms_id": "",
-        "status": "PARTIAL", "submitted": "2026-11-20 13:00:00 UTC", "hours_late": 1.0,
+        "status": "PARTIAL", "submitted": "2026-11-20 13:00:00+00:00", "hours_late": 1.0,
         "late_days": None,
         "auto_points": 3.0, "written_points": 3.0, "late_penalty": 0.6, "score": 5.4,
         "waits_for_human": 0.0, "parts": {"test_square": 2.0, "test_cube": 1.0, "words": 3.0},

@@ -53,7 +53,7 @@ def test_the_json_is_what_its_schema_says(everybody) -> None:
 
 def test_the_schema_knows_every_status() -> None:
     known = SCHEMA["$defs"]["student"]["properties"]["status"]["enum"]
-    assert set(known) == {"", "excused", "not graded", *Status.__args__}
+    assert set(known) == {"", "open", "excused", "not graded", *Status.__args__}
 
 
 def test_scores_as_lti_takes_them(everybody) -> None:

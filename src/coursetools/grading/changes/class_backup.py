@@ -1,8 +1,9 @@
-"""`coursekit backup FILE.zip` and `coursekit restore FILE.zip`: all that a class consists of.
+"""`coursekit backup FILE.zip` and `coursekit restore FILE.zip`: all that decides a class's grades.
 
-That is everything below `autograder/` but what git has and what is written again from the rest:
-graded notebooks, pages, reports, tables. The gradebook is copied as a whole even while formgrader
-is at work on it.
+That is everything below `autograder/` but what git has and what is written again from the rest
+(graded notebooks, pages, reports, tables); and outside it the deadlines and late rules, the commit,
+and what differs from the commit. The gradebook is copied as a whole even while formgrader is at
+work on it.
 """
 
 from __future__ import annotations
@@ -14,24 +15,57 @@ import os
 import sqlite3
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, new_zip
+from coursetools.grading.changes.deciding_files import (
+    ASIDE,
+    SETTINGS,
+    InGit,
+    PutBack,
+    is_saved_path,
+    put_back,
+    to_save,
+)
+from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.log import FILE as LOG
 from coursetools.grading.records.log import account, now, read_lines, record
+from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.pages import counted
+from coursetools.grading.running import grade_class
+from coursetools.grading.running.keys import key_of, made_of, masters_of
+from coursetools.text import some
 
 OURS = {"README.md", "nbgrader_config.py", "jupyterhub_config.py", "demo"}  # git has them
 # written again from the rest
-AGAIN = {"autograded", "feedback", "report", "export", "marking", "own_code"}
+AGAIN = {"autograded", "feedback", "report", "export", "marking", "own_code", ASIDE}
 ABOUT = "coursekit-backup.json"
+COURSE = ".course"  # the folder in the zip with files of the course outside autograder/
+WHY = {
+    "assignment": "its questions or its notebook differ",
+    "limits": "its limits differ",
+    "grader": "the grader's code differs",
+}  # from what a verdict was made of
 MOST = 64 << 30  # bytes that a backup may hold when it is unpacked
 
 
-def backup(course: Course, path: Path) -> int:
-    """Write the class of a course into a new zip; return how many files it holds."""
+@dataclass(frozen=True)
+class Held:
+    """What a backup holds."""
+
+    files: int  # of the class
+    settings: int  # of assignments
+    commit: str
+    changed: tuple[str, ...]  # other files of the course that git does not have as they are
+
+
+def backup(course: Course, path: Path) -> Held:
+    """Write the class of a course into a new zip; return what it holds."""
     path, folder = Path(path), course / "autograder"
     files = list(_files(folder))
     if not files:
@@ -45,18 +79,64 @@ def backup(course: Course, path: Path) -> int:
         )
     if path.resolve().is_relative_to(folder):
         raise CourseError(f"{path} is inside the class to be backed up; choose another folder")
+    git = InGit.of(course)
+    saved = to_save(course, git)
     with new_zip(path, strict_timestamps=False) as out:
         about = {"version": 1, "time": now(), "by": account(), "files": len(files)}
+        about |= {"commit": git.commit, "gone": git.gone}
         out.writestr(ABOUT, json.dumps(about))
+        for name in saved:
+            out.write(course / name, f"{COURSE}/{name}")
         for file in files:
             name = file.relative_to(folder).as_posix()
             with _copied(file) as copy, contextlib.suppress(FileNotFoundError):
                 out.write(copy, name)
-    return len(files)
+    settings = [name for name in saved if name.endswith(f"/{SETTINGS}")]
+    return Held(len(files), len(settings), git.commit, tuple(sorted({*saved} - {*settings})))
 
 
-def restore(course: Course, path: Path) -> int:
-    """Put a class back into a course that has none; return how many files came."""
+@dataclass(frozen=True)
+class Restored:
+    """What came back, and what is not as it was when the backup was made."""
+
+    files: int
+    course: PutBack
+    commit: str  # of the backup
+    here: str  # the course's
+    gone: tuple[str, ...]  # deleted there, and here again
+    again: dict[str, str]  # assignment -> what will be graded again, and why
+
+    def as_lines(self) -> list[str]:
+        """Say it in plain words."""
+        aside, course = f"autograder/{ASIDE}", self.course
+        lines = [f"{counted(self.files, 'file')} of the class restored"]
+        if course.settings:
+            lines.append(f"deadlines, late rules and limits put back: {some([*course.settings])}")
+        if course.files:
+            lines.append(f"put back as the class had them, uncommitted: {some([*course.files])}")
+        if course.replaced:
+            lines.append(
+                f"replaced, with the earlier content kept in {aside}/replaced: "
+                f"{some([*course.replaced])}"
+            )
+        if self.commit != self.here:
+            there, here = (one[:8] or "not in git" for one in (self.commit, self.here))
+            lines.append(f"the course differs: it is {here}, and was {there} when it was backed up")
+        if course.left:
+            lines.append(
+                f"not as the class had them, and left as they are: {some([*course.left])}; the "
+                f"class's copies are in {aside}/course"
+            )
+        if self.gone:
+            lines.append(f"deleted when it was backed up, and still here: {some([*self.gone])}")
+        lines += [f"{name}: {what}" for name, what in self.again.items()]
+        if not self.again:
+            lines.append("no submission will be graded again; coursekit grade NAME does the rest")
+        return lines
+
+
+def restore(course: Course, path: Path) -> Restored:
+    """Put a class back into a course that has none; return what came, and what differs."""
     folder = course / "autograder"
     files = list(_files(folder))
     there = {file.relative_to(folder).parts[0] for file in files if not _is_empty(file, folder)}
@@ -69,26 +149,61 @@ def restore(course: Course, path: Path) -> int:
         _opened(Path(path)) as zipped,
         tempfile.TemporaryDirectory(dir=folder, prefix=".restoring-") as waiting,
     ):
+        about = _about(Path(path), zipped)
         names = [one.filename for one in _entries(Path(path), zipped)]
         for name in names:
             zipped.extract(name, waiting)
+        names = [name for name in names if not name.startswith(f"{COURSE}/")]
         for file in files:
             for end in ("", "-wal", "-shm"):  # the last two are of a database
                 file.with_name(f"{file.name}{end}").unlink(missing_ok=True)
         for name in names:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(Path(waiting) / name, folder / name)
-    return len(names)
+        commit = str(about.get("commit", ""))
+        came = put_back(course, Path(waiting) / COURSE, commit)
+    gone = tuple(name for name in about.get("gone", ()) if (course / str(name)).is_file())
+    return Restored(len(names), came, commit, InGit.of(course).commit, gone, graded_again(course))
+
+
+def graded_again(course: Course) -> dict[str, str]:
+    """Return how many verdicts of each assignment do not hold in this course, and why."""
+    said = {}
+    for folder in sorted((course / "autograder" / "verdicts").glob("*/")):
+        folders, count = Folders(course, folder.name), 0
+        places = Verdicts(folder).index()
+        try:
+            masters = masters_of(folders, grade_class.Options().master)
+            made = {name: made_of(master, folders) for name, master in masters.items()}
+        except (CourseError, OSError) as error:
+            said[folder.name] = f"its submissions cannot be graded here ({error})"
+            continue
+        why: Counter[str] = Counter()
+        for (_, notebook), place in places.items():
+            master = masters.get(notebook)
+            if master is None or place.key != key_of(master, place.submission, folders):
+                count += 1
+                now_made = made.get(notebook, {})
+                why.update(one for one in WHY if place.made_of.get(one) != now_made.get(one))
+        if count:
+            reasons = " and ".join(WHY[one] for one in WHY if why[one])
+            said[folder.name] = f"{counted(count, 'submission')} will be graded again: {reasons}"
+    return said
 
 
 def run_backup(arguments: argparse.Namespace) -> int:
     """The command: `file`, `course`, `quiet`."""
     course, file = arguments.course, arguments.file
-    count = backup(course, file)
+    held = backup(course, file)
     record(course, "backup", file=str(file))
     if not arguments.quiet:
         size = file.stat().st_size / 1e6
-        print(f"{counted(count, 'file')} of the class, {size:.1f} MB, in {file}")
+        print(f"{counted(held.files, 'file')} of the class, {size:.1f} MB, in {file}")
+        if held.settings:
+            print(f"with the deadlines and rules of {counted(held.settings, 'assignment')}")
+        if held.commit:
+            changed = f"with what is uncommitted: {some([*held.changed])}"
+            print(f"commit {held.commit[:8]}, {changed if held.changed else 'nothing uncommitted'}")
         if not (course / "autograder" / "gradebook.db").is_file():
             print("the gradebook is not a file here; the zip has the copy in autograder/kept/")
     return 0
@@ -96,10 +211,10 @@ def run_backup(arguments: argparse.Namespace) -> int:
 
 def run_restore(arguments: argparse.Namespace) -> int:
     """The command: `file`, `course`, `quiet`."""
-    count = restore(arguments.course, arguments.file)
+    restored = restore(arguments.course, arguments.file)
     record(arguments.course, "restore", file=str(arguments.file))
     if not arguments.quiet:
-        print(f"{counted(count, 'file')} of the class restored; coursekit grade NAME does the rest")
+        print("\n".join(restored.as_lines()))
     return 0
 
 
@@ -165,18 +280,28 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         ) from error
 
 
-def _entries(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """Return what is to be put back; refuse what no backup of ours holds."""
+def _about(path: Path, zipped: zipfile.ZipFile) -> dict[str, Any]:
+    """Return what a backup says of itself."""
     if ABOUT not in zipped.namelist():
         raise CourseError(
             f"{path} is not a backup: it lacks {ABOUT}, which coursekit backup writes"
         )
+    try:
+        about = json.loads(zipped.read(ABOUT))
+    except ValueError as error:
+        raise CourseError(f"{path} is damaged: {ABOUT} cannot be read ({error})") from error
+    return about if isinstance(about, dict) else {}
+
+
+def _entries(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return what is to be put back; refuse what no backup of ours holds."""
     entries = [one for one in zipped.infolist() if one.filename != ABOUT and not one.is_dir()]
     if sum(one.file_size for one in entries) > MOST:
         raise CourseError(f"{path} would be larger than {MOST >> 30} GB; nothing was restored")
     for one in entries:
         parts = PurePosixPath(one.filename).parts
-        if not parts or parts[0] in OURS or ".." in parts or one.filename.startswith("/"):
+        bad = parts[:1] == (COURSE,) and not is_saved_path("/".join(parts[1:]))
+        if bad or not parts or parts[0] in OURS or ".." in parts or one.filename.startswith("/"):
             raise CourseError(
                 f"{path} holds {one.filename!r}, as no backup does; nothing was restored"
             )

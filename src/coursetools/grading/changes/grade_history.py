@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from datetime import datetime, tzinfo
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress, track
-from coursekit.submission.deadline import clock
 from coursetools.grading.changes.journal import Journal, as_table, difference, total_of
 from coursetools.grading.records import log
 from coursetools.grading.records.attempts import attempts_of, handed_in_by
@@ -19,9 +17,9 @@ from coursetools.grading.results import export as exporting
 from coursetools.grading.results import feedback as writing
 from coursetools.grading.results import term
 from coursetools.grading.results.pages import counted, number
-from coursetools.grading.results.scores import read_gradebook
 from coursetools.grading.running import grade_class
 from coursetools.notes import Notes
+from coursetools.settings.class_settings import zone_of
 
 TOLD = ("question", "points", "is", "extension")  # of a line of the log, in the history of a grade
 
@@ -78,7 +76,9 @@ def feedback(arguments: argparse.Namespace) -> int:
 
 def _before(journal: Journal, student: str | None) -> str:
     if not journal.out:
-        return f"nothing has been released for {journal.folders.name} yet"
+        new = 1 if student else len(journal.now) - list(journal.open.values()).count(False)
+        pages = "the page is new" if new == 1 else f"all {new} pages are new"
+        return f"No feedback or scores of {journal.folders.name} have been written before; {pages}."
     changed = [one for one in journal.changes() if student in (None, one[0].student)]
     pages = counted(len(changed), "page")
     return f"{pages} {'changes' if len(changed) == 1 else 'change'} points since the last time"
@@ -106,7 +106,8 @@ def changes(arguments: argparse.Namespace) -> int:
     journal = Journal.read(Folders(arguments.course, arguments.name)).look("seen")
     if not journal.out:
         raise CourseError(
-            f"nothing of {arguments.name} has been released yet, by coursekit feedback or export"
+            f"no feedback or scores of {arguments.name} have been written yet, by coursekit "
+            "feedback or export"
         )
     if differences := journal.changes():
         print(as_table(differences))
@@ -123,19 +124,10 @@ def history(arguments: argparse.Namespace) -> int:
         raise CourseError(
             f"{arguments.student!r} is not on the class list and has no grade in {folders.name}"
         )
-    zone = read_gradebook(folders).student(student).zone
+    zone = zone_of(arguments.course, arguments.name)
     for time, what, text in sorted(_steps(folders, journal, student), key=lambda step: step[0]):
-        print(f"{_told_in(zone, time)}  {what:<12}  {text}".rstrip())
+        print(f"{log.time_in(zone, time)}  {what:<12}  {text}".rstrip())
     return 0
-
-
-def _told_in(zone: tzinfo, time: str) -> str:
-    """Return a time as the class's clocks have it, and the zone where that is not UTC."""
-    try:
-        when = datetime.fromisoformat(time.removesuffix(" UTC"))
-    except ValueError:  # somebody has edited the file
-        return time[:19]
-    return clock(when, zone, "%Y-%m-%d %H:%M:%S").removesuffix(" UTC")
 
 
 def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, str, str]]:

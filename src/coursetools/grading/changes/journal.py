@@ -16,12 +16,12 @@ from coursetools.grading.records.log import account, add_lines, now, read_lines
 from coursetools.grading.results.outline import Outline, columns, outlines
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import (
-    Book,
     Handed,
+    Student,
     handed_in,
     read_gradebook,
 )
-from coursetools.grading.results.table import row_of
+from coursetools.grading.results.table import judged_row, row_of
 from coursetools.settings.late_rule import rule_of
 
 State = dict[str, Any]  # of one student: points, and what they are made of
@@ -47,6 +47,8 @@ class Journal:
     lines: list[dict[str, Any]]
     now: dict[str, State] = field(default_factory=dict)  # of each student, the last that is known
     out: dict[str, State] = field(default_factory=dict)  # the last that has gone out
+    sent: dict[str, str] = field(default_factory=dict)  # by what: feedback or export
+    open: dict[str, bool] = field(default_factory=dict)  # who still have time -> has submitted
 
     @classmethod
     def read(cls, folders: Folders) -> Self:
@@ -58,15 +60,19 @@ class Journal:
 
     def look(self, action: str) -> Self:
         """Write down whatever has changed since the last time; `action` is what looks."""
-        states = states_of(self.folders)
+        states, self.open = states_of(self.folders)
         head = {"time": now(), "by": account(), "action": action}
         changed = {who: state for who, state in states.items() if self.now.get(who) != state}
         self._add([{**head, "student": who, "is": state} for who, state in changed.items()])
         return self
 
     def went_out(self, action: str, student: str | None = None) -> None:
-        """Write down that points have gone out, everybody's or one student's."""
-        who = [student] if student else sorted(self.now)
+        """Write down that points have gone out, everybody's or one student's.
+
+        Of what is open for a student no table has a number, and no page is written of nothing.
+        """
+        held = {one for one, there in self.open.items() if action == "export" or not there}
+        who = [student] if student else sorted(set(self.now) - held)
         self._add([{"time": now(), "by": account(), "action": action, "out": who}])
 
     def changes(self) -> list[list[Change]]:
@@ -84,17 +90,21 @@ class Journal:
             return ""
         changed, name = self.changes(), self.folders.name
         if not changed:
-            return "nobody's points differ from those released"
+            return f"no student's points differ from the last {self._last(self.out)}"
         who = [one[0].student for one in changed]
-        verb = "changes" if len(who) == 1 else "change"
-        steps = [step for one in who if (step := self._step(one))]
-        span = f", {_signed(max(steps))} … {_signed(min(steps))}" if len(set(steps)) > 1 else ""
-        span = f", {_signed(steps[0])}" if len(set(steps)) == 1 else span
+        verb = "differs" if len(who) == 1 else "differ"
+        steps = sorted(self._step(one) for one in who)
+        span = _signed(steps[0]) + (f" to {_signed(steps[-1])}" if steps[0] != steps[-1] else "")
+        unit = "point" if steps[0] == steps[-1] and abs(steps[0]) == 1 else "points"
         return (
-            f"{counted(len(who), 'student')} {verb}{span}, against the points released: "
-            f"{', '.join(who[:10])}{', …' if len(who) > 10 else ''}; "
+            f"{counted(len(who), 'student')} {verb} from the last {self._last(who)}, by {span} "
+            f"{unit}: {', '.join(who[:10])}{', …' if len(who) > 10 else ''}; "
             f"coursekit changes {name} shows them"
         )
+
+    def _last(self, who: Iterable[str]) -> str:
+        """Return by what the points of some students went out last: feedback, export, or both."""
+        return " or ".join(sorted({self.sent[one] for one in who}, reverse=True))
 
     def _step(self, who: str) -> float:
         before, after = self.out[who]["total"], self.now[who]["total"]
@@ -113,24 +123,29 @@ class Journal:
         for who in line.get("out", ()):
             if who in self.now:
                 self.out[who] = self.now[who]
+                self.sent[who] = str(line.get("action"))
 
 
-def states_of(folders: Folders) -> dict[str, State]:
-    """Return what the points of everybody are, and what they are made of."""
+def states_of(folders: Folders) -> tuple[dict[str, State], dict[str, bool]]:
+    """Return everybody's points and what they are made of, and for whom the assignment is open.
+
+    The points of a submission are those it is worth, also before they count.
+    """
     asked, book, rule = outlines(folders), read_gradebook(folders), rule_of(folders.private)
     handed = handed_in(folders)
     late = str(folders.settings.get("late", ""))
-    return {
-        who: {**_state(asked, book, who, handed.get(who), rule), "rule": late}
-        for who in sorted(set(book.students) | set(handed))
+    people = {who: book.student(who, handed.get(who)) for who in book.students.keys() | handed}
+    states = {
+        who: {**_state(asked, people[who], handed.get(who), rule), "rule": late}
+        for who in sorted(people)
     }
+    return states, {who: one.has_submission for who, one in people.items() if one.open}
 
 
-def _state(
-    asked: dict[str, Outline], book: Book, who: str, handed: Handed | None, rule: Any
-) -> State:
-    row, cells = row_of(asked, book.student(who, handed), handed, rule), columns(asked)
-    student, score = row.student, row.score
+def _state(asked: dict[str, Outline], student: Student, handed: Handed | None, rule: Any) -> State:
+    made = judged_row if student.has_submission else row_of
+    row, cells = made(asked, student, handed, rule), columns(asked)
+    score = row.score
     marks = {name: student.mark(book_, part.cell) for name, (book_, part) in cells.items()}
     given = {name: student.override(book_, part.cell) for name, (book_, part) in cells.items()}
     return {
@@ -217,7 +232,7 @@ def _made_of(state: State, question: str) -> dict[str, str]:
 def total_of(state: State) -> str:
     """Write what a student has in all: 5 of 9."""
     if state["total"] is None:
-        return "excused" if state["status"] == "excused" else "not graded"
+        return state["status"] if state["status"] in ("excused", "open") else "not graded"
     return f"{number(state['total'])} of {number(state['of'])}"
 
 
@@ -241,7 +256,7 @@ def _points(value: float | None) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{'+' if value >= 0 else '−'}{number(abs(value))}"
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{number(abs(value))}"
 
 
 def _time(value: Any) -> str | None:

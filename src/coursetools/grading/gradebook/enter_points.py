@@ -51,7 +51,7 @@ def enter_by_hand(folders: Folders, given: dict[Of, Given], note: Callable[[str]
                 same = (WRITTEN.c.assignment == name, WRITTEN.c.student == student)
                 again = update(WRITTEN).where(*same)
                 connection.execute(again.values(mark=""))
-            return identity(connection), irreplaceable(connection, name)
+            return identity(connection), irreplaceable(connection, folders)
 
     try:
         gradebook, items = database.patiently(work)

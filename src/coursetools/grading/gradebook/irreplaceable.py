@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,6 +19,7 @@ from uuid import uuid4
 from sqlalchemy import inspect, select, update
 
 from coursekit._base.errors import CourseError
+from coursekit.submission.deadline import clock
 from coursetools.course import Course
 from coursetools.grading.gradebook.by_hand import MARK, agree, cells, of_row, write_by_hand
 from coursetools.grading.gradebook.database import Database
@@ -38,6 +39,8 @@ from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.log import FILE as LOG
 from coursetools.grading.records.log import add_lines, now, read_lines
+from coursetools.settings.assignment_settings import due_of
+from coursetools.settings.class_settings import zone_of
 
 PERSON = ("first_name", "last_name", "email", "lms_user_id")
 Of = tuple[str, ...]  # ("person", id), ("mark" or "comment", student, notebook, cell), …
@@ -85,7 +88,12 @@ class Kept:
         add_lines(self.path, lines)
         if self.gradebook in ("", gradebook):  # and not put back into another one
             name = self.path.stem
-            said = [_said(name, of, self.items.get(of), is_now, by or {}) for of, is_now in changed]
+            in_file = due_of(self.course.private(name)) is not None  # `assignment due` has its line
+            said = [
+                _said(name, of, self.items.get(of), is_now, by or {})
+                for of, is_now in changed
+                if not (in_file and of[0] == "due")
+            ]
             if said := [one for one in said if one]:
                 add_lines(self.course / LOG, said)
         self.gradebook, self.items = gradebook, items
@@ -124,10 +132,14 @@ def identity(connection: Any) -> str:
     return connection.scalar(select(IDENTITY.c.id)) or ""
 
 
-def irreplaceable(connection: Any, name: str) -> dict[Of, Any]:
-    """Return what a database holds that cannot be computed again."""
+def irreplaceable(connection: Any, folders: Folders) -> dict[Of, Any]:
+    """Return what a database holds that cannot be computed again.
+
+    A deadline is among it only where `assignment.toml` has none: that one goes first.
+    """
     from nbgrader import api
 
+    name = folders.name
     person = api.Student.__table__
     on_list, left = students_in(connection, LISTED), students_in(connection, LEFT)
     items: dict[Of, Any] = {}
@@ -138,7 +150,7 @@ def irreplaceable(connection: Any, name: str) -> dict[Of, Any]:
             items["person", row.id]["left"] = True
     assignment = api.Assignment.__table__
     due = connection.scalar(select(assignment.c.duedate).where(assignment.c.name == name))
-    if due is not None:
+    if due is not None and due_of(folders.private) is None:
         items["due",] = due.isoformat()
     for student, extension in granted(connection, name).items():
         items["extension", student] = extension.total_seconds()
@@ -170,7 +182,7 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
             used = bool(known or connection.execute(select(WRITTEN).limit(1)).first())
             if kept.gradebook not in ("", name):
                 _people(connection, kept)
-            return name, used, irreplaceable(connection, folders.name)
+            return name, used, irreplaceable(connection, folders)
 
     name, used, items = database.patiently(work)
     if kept.gradebook not in ("", name):
@@ -189,7 +201,7 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
     def same_for_all() -> dict[Of, Any]:
         with database.writing.begin() as connection:
             agree(connection, folders.name, groups, before)
-            return irreplaceable(connection, folders.name)
+            return irreplaceable(connection, folders)
 
     if groups.names:
         kept.keep(name, database.patiently(same_for_all))
@@ -228,7 +240,7 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
             write_by_hand(connection, folders.name, held, marks, comments)
             of_students = (WRITTEN.c.assignment == folders.name, WRITTEN.c.student != "")
             connection.execute(update(WRITTEN).where(*of_students).values(mark=""))
-            return identity(connection), lost, irreplaceable(connection, folders.name)
+            return identity(connection), lost, irreplaceable(connection, folders)
 
     name, lost, items = database.patiently(work)
     for of in lost:
@@ -277,16 +289,17 @@ def check(folders: Folders, connection: Any | None) -> None:
         )
     if connection is not None and name:
         before = dict(kept.items)
-        kept.keep(name, irreplaceable(connection, folders.name))
+        kept.keep(name, irreplaceable(connection, folders))
         if agree(connection, folders.name, Groups.of(folders), before):
-            kept.keep(name, irreplaceable(connection, folders.name))
+            kept.keep(name, irreplaceable(connection, folders))
 
 
 NEW = "the gradebook is a new one, or is not there"
 
 
 def _lost(folders: Folders, kept: Kept) -> str:
-    last = datetime.fromtimestamp(kept.path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
+    changed = datetime.fromtimestamp(kept.path.stat().st_mtime, UTC)
+    last = clock(changed, zone_of(folders.course, folders.name))
     counts = Counter(of[0] for of in kept.items)
     what = (
         f"{counts['person']} of the class, {counts['mark']} with points by hand, "

@@ -20,8 +20,8 @@ from coursetools.grading.gradebook.database import load_nbgrader
 from coursetools.grading.gradebook.own_tables import EXTENDED, delete_rows, insert_rows, update_rows
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
-from coursetools.settings.assignment_settings import due_of, settings_of
-from coursetools.settings.class_settings import time_zone_of
+from coursetools.settings.assignment_settings import due_of
+from coursetools.settings.class_settings import zone_of
 from coursetools.settings.extensions import Extensions
 from coursetools.settings.late_days import LateDays, Spent, days_spent
 from coursetools.settings.late_rule import DAY, LateRule, rule_of
@@ -145,8 +145,7 @@ def _lateness(
     due, rows = due_of(course.private(name)), book.get(name, [])
     if due is None:
         due = next((row.duedate for row in rows), None)
-    written = getattr(settings_of(course.private(name)).get("due"), "tzinfo", None)
-    zone = time_zone_of(course, written)
+    zone = zone_of(course, name)
     rule = rule_of(course.private(name))
     groups = Groups.of(Folders(course, name))
     return Lateness(name, due, rule, table, _granted(rows), late_days, zone=zone, groups=groups)

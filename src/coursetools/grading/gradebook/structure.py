@@ -22,6 +22,7 @@ from coursetools.grading.gradebook.database import Database
 from coursetools.grading.gradebook.own_tables import WRITTEN, delete_rows, insert_rows
 from coursetools.grading.records.folders import Folders
 from coursetools.settings.assignment_settings import due_of
+from coursetools.settings.class_settings import zone_of
 from coursetools.settings.late_rule import replaced
 
 
@@ -86,7 +87,8 @@ def synchronise(
     known = _known(database, folders.name)
     moved = known is not None and due is not None and known.duedate != due
     if moved and due is not None and known.duedate is not None:
-        database.note(replaced(folders.name, known.duedate, due))
+        zone = zone_of(folders.course, folders.name)
+        database.note(replaced(folders.name, due, zone))
     if not same or known is None or moved:
         database.patiently(lambda: _save(folders, cells, due))
         with database.writing.begin() as connection:

@@ -38,7 +38,7 @@ class Taken:
     distinct: int  # texts among the marked ones: the same one from several students is read once
     students: int  # who wrote them
     lines: list[str]  # what is to be said of them
-    changes: str  # against the points released
+    changes: str  # against what went out last
 
     def as_lines(self) -> list[str]:
         """Say it to people."""

@@ -9,12 +9,14 @@ import argparse
 import getpass
 import json
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit.submission.deadline import clock
 from coursetools.course import Course
+from coursetools.settings.class_settings import zone_of
 from coursetools.text import one_line
 
 FILE = "autograder/log.jsonl"
@@ -34,20 +36,30 @@ def read_log(course: Course, assignment: str = "") -> list[dict[str, Any]]:
 
 def run(arguments: argparse.Namespace) -> int:
     """The command: `name` or None, `course`."""
+    zone = zone_of(arguments.course, arguments.name)
     for one in read_log(arguments.course, arguments.name or ""):
-        print(as_line(one))
+        print(as_line(one, zone))
     return 0
 
 
-def as_line(one: dict[str, Any]) -> str:
-    """Write a line of the log for people."""
+def as_line(one: dict[str, Any], zone: tzinfo) -> str:
+    """Write a line of the log for people, with its time in `zone`."""
     facts = {name: value for name, value in one.items() if name not in ("time", "by", "action")}
     told = ", ".join(
         str(value) if name == "assignment" else f"{name} {_short(value)}"
         for name, value in facts.items()
     )
-    when = str(one.get("time", ""))[:19].replace("T", " ")
+    when = time_in(zone, str(one.get("time", "")))
     return f"{when}  {one_line(str(one.get('by', '')), 40)}  {one.get('action')}  {told}"
+
+
+def time_in(zone: tzinfo, time: str) -> str:
+    """Return a time of a file as the clocks in `zone` show it: "2026-11-20 12:00:00 UTC+01:00"."""
+    try:
+        when = datetime.fromisoformat(time.removesuffix(" UTC"))
+    except ValueError:  # the file was edited
+        return time[:19]
+    return clock(when, zone, "%Y-%m-%d %H:%M:%S")
 
 
 def now() -> str:

@@ -11,7 +11,7 @@ import statistics
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime
 
 from coursekit._base.errors import CourseError
 from coursekit._base.progress import Progress
@@ -146,6 +146,7 @@ class ClassCount:
     missing: list[str] = field(default_factory=list)  # who handed in nothing
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the members of each team
     excused: list[str] = field(default_factory=list)  # for whom it does not count, nor here
+    open: list[str] = field(default_factory=list)  # who still have time, and count nowhere here
     left: dict[str, str] = field(default_factory=dict)  # files that were not taken, and why
     has_deadline: bool = False
     waiting: int = 0  # students of whom an answer in words waits
@@ -172,12 +173,17 @@ class ClassCount:
         return len(self.autos)
 
 
-def count_class(course: Course, name: str, progress: Progress | None = None) -> ClassCount:
-    """Read the verdicts and the gradebook of an assignment, once."""
+def count_class(
+    course: Course, name: str, progress: Progress | None = None, now: datetime | None = None
+) -> ClassCount:
+    """Read the verdicts and the gradebook of an assignment, once.
+
+    A student for whom it is open at the time `now` is in no number; what needs a human is listed.
+    """
     folders = Folders(course, name)
     asked = outlines(folders)
     store = Verdicts(folders.verdicts)
-    book = read_gradebook(folders)
+    book = read_gradebook(folders, now)
     rule = rule_of(folders.private)
     everybody = handed_in(folders)
     if not any(folders.students()) and not everybody:
@@ -213,6 +219,12 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
         if student.newer:
             _concern(count, "ungraded", student.id, "", "handed in again since it was graded")
         verdicts = verdicts_of(store, one)
+        if one.student in once:
+            _look(count, student, verdicts)
+        if student.open:
+            count.open.append(student.id)
+            progress.advance(one.student)
+            continue
         status = status_of(verdict.status for verdict in verdicts.values())
         count.students += 1
         count.submitted += status != "MISSING"
@@ -225,7 +237,7 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
             count.time_unknown += student.submitted is None
             if what := outside(student, exam, rule):
                 _concern(count, "outside", student.id, "", what)
-            count.late += student.seconds_late > 0
+            count.late += student.standing.state == "late"
             count.late_days += student.late_days.here if student.late_days else 0
         if status not in ("MISSING", "INTERNAL") and one.student in once:
             score = add_up(asked, student, verdicts, rule)
@@ -242,8 +254,11 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
     for student in without.values():
         if student.ungraded and not student.excused:
             _ungraded(count, student)
-    rest = [one for one in without.values() if not (one.excused or one.ungraded)]
-    absent = [student.id for student in rest if student.marks is None]
+        elif student.open:
+            count.open.append(student.id)
+    count.open.sort()
+    rest = [one for one in without.values() if one.standing.counts and not one.ungraded]
+    absent = [student.id for student in rest if student.standing.state == "missing"]
     count.students += len(rest)
     count.statuses["MISSING"] += len(absent)
     count.missing = sorted(count.missing + absent)
@@ -258,8 +273,11 @@ def count_class(course: Course, name: str, progress: Progress | None = None) -> 
 
 
 def _ungraded(count: ClassCount, student: Student) -> None:
-    """Count somebody whose hand-in waits for `coursekit grade`."""
-    count.students += 1
+    """Count a student whose submission waits for `coursekit grade`."""
+    if student.open:
+        count.open.append(student.id)
+    else:
+        count.students += 1
     _concern(count, "ungraded", student.id, "", "handed in, not graded yet")
 
 
@@ -307,6 +325,15 @@ def _not_counted(count: ClassCount, folders: Folders, book: Book) -> None:
                 _concern(count, "groups", student, "", what)
 
 
+def _look(count: ClassCount, student: Student, verdicts: dict[str, Verdict]) -> None:
+    """Note what a human should look at in a submission, open or closed."""
+    for verdict in verdicts.values():
+        if verdict.status in ("MALFORMED", "INTERNAL"):
+            _concern(count, verdict.status, student.id, "", verdict.reason)
+        for flag in verdict.flags:
+            _concern(count, "flags", student.id, "", flag)
+
+
 def _add(
     count: ClassCount,
     asked: dict[str, Outline],
@@ -329,10 +356,6 @@ def _add(
         elsewhere = all(one.guarantee == "judged elsewhere" for one in ran)
         count.guarantees["judged elsewhere" if elsewhere else "in the student's process"] += 1
     for notebook, verdict in verdicts.items():
-        if verdict.status in ("MALFORMED", "INTERNAL"):
-            _concern(count, verdict.status, student.id, "", verdict.reason)
-        for flag in verdict.flags:
-            _concern(count, "flags", student.id, "", flag)
         if notebook in asked:
             _add_questions(count, notebook, asked[notebook], student, verdict, students)
 

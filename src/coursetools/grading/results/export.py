@@ -1,7 +1,7 @@
 """`coursekit export NAME`: the scores as a table, for people, for Canvas, for Moodle.
 
-Everybody in the class list has a row. Who handed in nothing gets 0; whose notebook is not graded,
-yet or through our own fault, gets no number at all.
+Everybody in the class list has a row. A student who submitted nothing gets 0 once the assignment is
+closed for them; while it is open, and where a notebook is not graded, there is no number at all.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursekit.submission.deadline import spelled
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.ledger import Ledger, unlinked, unlisted
@@ -21,20 +23,24 @@ from coursetools.grading.results.outline import columns, outlines
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import (
     Book,
+    Student,
     handed_in,
     maximum,
     read_gradebook,
 )
-from coursetools.grading.results.table import UNGRADED, Row, Table, row_of
+from coursetools.grading.results.table import OPEN, UNGRADED, Row, Table, row_of
 from coursetools.settings.late_rule import rule_of
 from coursetools.text import some
 
 
-def read_table(course: Course, name: str) -> Table:
-    """Collect everybody's scores from the gradebook, and from the verdicts how they came about."""
+def read_table(course: Course, name: str, now: datetime | None = None) -> Table:
+    """Collect everybody's scores from the gradebook, and from the verdicts how they came about.
+
+    `now` decides for whom the assignment is still open; the clock's without one.
+    """
     folders = Folders(course, name)
     asked = outlines(folders)
-    book = read_gradebook(folders)
+    book = read_gradebook(folders, now)
     handed = handed_in(folders)
     if not book.students and not handed:
         raise CourseError(
@@ -62,7 +68,7 @@ def read_table(course: Course, name: str) -> Table:
     deadline = book.due is not None or "due" in folders.settings
     return Table(
         name, title, tuple(columns(asked)), points, tuple(rows), tuple(notes if others else ()),
-        has_deadline=deadline, nameless=tuple(ledger.nameless()),
+        has_deadline=deadline, nameless=tuple(ledger.nameless()), absent=book.absent,
     )  # fmt: skip
 
 
@@ -146,7 +152,7 @@ def remarks(table: Table) -> list[str]:
     excused = sum(row.student.excused for row in table.rows)
     failed = [row.student.id for row in table.rows if row.status == "INTERNAL"]
     waiting = sum(1 for row in table.rows if row.score and row.score.waits)
-    sentences = [counted(len(table.rows), "student")]
+    sentences = [counted(len(table.rows), "student"), *still_open(table)]
     if missing:
         sentences.append(f"{counted(missing, 'student')} handed in nothing and got 0")
     if by_hand:
@@ -181,6 +187,16 @@ def remarks(table: Table) -> list[str]:
     return [*sentences, *table.notes]
 
 
+def still_open(table: Table) -> list[str]:
+    """Say for how many students the assignment is open, and until when; [] where it is closed."""
+    those = [row.student for row in table.rows if row.status == OPEN]
+    if not those:
+        return []
+    ends = [one.standing.until for one in those if one.standing.until is not None]
+    why = f"until {spelled(max(ends))}" if ends else "no deadline, and nothing submitted"
+    return [f"open for {counted(len(those), 'student')}, so without a number ({why})"]
+
+
 def not_graded(table: Table) -> list[str]:
     """Say who has handed in something that is not graded yet."""
     ungraded = [row.student.id for row in table.rows if row.status == UNGRADED]
@@ -206,7 +222,8 @@ def _named(rows: list[Row], book: Book, ledger: Ledger) -> list[Row]:
     """Return the rows with people in the place of anonymous ids, where these have names."""
     named = []
     for row in rows:
-        real = book.student(ledger.anonymous.get(row.student.id) or row.student.id)
+        who = ledger.anonymous.get(row.student.id) or row.student.id
+        real = book.students.get(who) or Student(who)
         student = replace(
             row.student, id=real.id, first=real.first, last=real.last, email=real.email,
             lms=real.lms,

@@ -30,7 +30,7 @@ class Step:
     """One student at one assignment."""
 
     state: State
-    share: float | None = None  # of the points; None where nothing counts, or nobody knows
+    share: float | None = None  # of the points; None where nothing counts yet, or is known
     late_days: int = 0
     more_time: Literal["", "given", "used"] = ""
 

@@ -200,6 +200,8 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
     if only is not None:
         if only not in names:
             raise CourseError(f"nobody called {only!r} is in the class list or has been graded")
+        if _waits(book.student(only, handed.get(only))):
+            raise CourseError(f"{only} has submitted nothing yet, and {folders.name} is still open")
         names = [only]
     left_out = unlisted(folders)
     tasks = [
@@ -208,12 +210,18 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
         if safe_name(who) and (who in handed or who == only or not left_out(who))
         for one in [handed.get(who, Handed(who, {}))]
     ]
+    tasks = [(student, one) for student, one in tasks if not _waits(student)]
     if book.lateness is not None:
         for student, _ in tasks:
             members = book.lateness.groups.members(student.id)
             when = too_late(folders, members, book.lateness.end_of(student.id))
             student.too_late = when and when.astimezone(UTC).replace(tzinfo=None)
     return tasks
+
+
+def _waits(student: Student) -> bool:
+    """Return whether a student has submitted nothing and still has time to."""
+    return student.open and not student.has_submission
 
 
 def work(writer: Writer, jobs: Iterator[list[Task]]) -> Iterator[Any]:

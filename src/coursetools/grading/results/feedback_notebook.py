@@ -14,7 +14,7 @@ from coursekit.submission import regions
 from coursekit.submission.deadline import span
 from coursetools.grading.records.verdict import Verdict
 from coursetools.grading.results.feedback_advice import read_again, what_next
-from coursetools.grading.results.feedback_page import Shown, questions_of, settled
+from coursetools.grading.results.feedback_page import Shown, questions_of, settled, while_open
 from coursetools.grading.results.outline import Outline, Part
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import Score, Student
@@ -63,6 +63,8 @@ def summary(
             f"A person will read what you wrote in words; up to {number(score.waits)} of the "
             "points come from there."
         )
+    if student.open:
+        lines.append(while_open(student))
     late = span(timedelta(seconds=student.seconds_late))
     if student.late_days and student.late_days.here:
         lines.append(

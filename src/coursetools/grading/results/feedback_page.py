@@ -101,6 +101,7 @@ def feedback_page(
         "lateness": span(timedelta(seconds=student.seconds_late)),
         "extension": student.extension and f"{span(student.extension)} later than the class's",
         "due": student.due and spelled(student.due),
+        "open": while_open(student),
         "counts": student.submitted is None or student.submitted != student.too_late,
         "clock": clock,
         "read_again": read_again,
@@ -121,6 +122,13 @@ def feedback_page(
         "feedback.html", **about, questions=questions, next=next_steps,
         errors=_elsewhere(outline, verdict),
     )  # fmt: skip
+
+
+def while_open(student: Student) -> str:
+    """Say to a student that there is still time, and what that means for these points."""
+    end = student.standing.until
+    until = f" until {spelled(end)}" if end else ""
+    return f"The assignment is open{until}: you can submit again. These points do not count yet."
 
 
 def questions_of(outline: Outline, student: Student, verdict: Verdict) -> list[Shown]:

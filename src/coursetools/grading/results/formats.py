@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from coursetools.grading.results.fill_template import (
@@ -20,6 +20,7 @@ from coursetools.grading.results.fill_template import (
 )
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.table import (
+    OPEN,
     UNGRADED,
     Cell,
     Row,
@@ -66,7 +67,7 @@ def _known(row: Row) -> dict[str, Any]:
         "first_name": student.first,
         "email": student.email,
         "status": row.status,
-        "submitted": student.submitted and student.submitted.isoformat(" ", "seconds"),
+        "submitted": student.submitted and _in(student.zone, student.submitted, " ", "seconds"),
         "hours_late": hours_late(row),
         "late_days": late_days(row),
         "auto_points": score and score.auto,
@@ -85,9 +86,8 @@ def as_json(table: Table, title: str) -> str:
     students = []
     for row in table.rows:
         known = _known(row)
-        when, parts = known["submitted"], dict(zip(table.columns, row.parts))
-        further = {"lms_id": row.student.lms, "submitted": when and f"{when} UTC", "parts": parts}
-        students.append({**known, **further})
+        parts = dict(zip(table.columns, row.parts))
+        students.append({**known, "lms_id": row.student.lms, "parts": parts})
     whole = {
         "assignment": table.name,
         "title": title or table.title,
@@ -159,21 +159,27 @@ def as_ags(table: Table, title: str) -> str:
 
     Only a tool that the platform knows may post them; these lines are what it posts.
     """
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    now = datetime.now(UTC)
     lines = (json.dumps(_ags(row, table, now), ensure_ascii=False) for row in table.rows)
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace").decode()
 
 
-def _ags(row: Row, table: Table, now: str) -> dict[str, Any]:
+def _in(zone: tzinfo, when: datetime, between: str, precision: str) -> str:
+    """Return a time, in UTC if it has no zone, as `zone` has it, with the offset."""
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return when.astimezone(zone).isoformat(between, precision)
+
+
+def _ags(row: Row, table: Table, now: datetime) -> dict[str, Any]:
     student, score = row.student, row.score
     made: dict[str, Any] = {
         "userId": student.lms or student.id,
-        "timestamp": now,
-        "activityProgress": "Initialized" if row.status == "MISSING" else "Submitted",
+        "timestamp": _in(student.zone, now, "T", "milliseconds"),
+        "activityProgress": "Submitted" if student.has_submission else "Initialized",
         "gradingProgress": "FullyGraded",
         "comment": remark(row, table),
     }
-    if student.excused:
+    if student.excused or row.status == OPEN:
         made["gradingProgress"] = "NotReady"  # LTI has no word for it; the score is left alone
     elif row.status == UNGRADED:
         made["gradingProgress"] = "Pending"
@@ -184,7 +190,7 @@ def _ags(row: Row, table: Table, now: str) -> dict[str, Any]:
         if score.waits:
             made["gradingProgress"] = "PendingManual"
     if student.submitted is not None:
-        submitted = student.submitted.replace(tzinfo=UTC).isoformat(timespec="milliseconds")
+        submitted = _in(student.zone, student.submitted, "T", "milliseconds")
         made["submission"] = {"submittedAt": submitted}
     return made
 

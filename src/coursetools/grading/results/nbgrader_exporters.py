@@ -116,14 +116,19 @@ def table_of(course: Course, gradebook: Any, name: str) -> Table:
     several = len(assignment.notebooks) > 1
     lateness = lateness_of(course, name, gradebook.db.connection())
     book = read_book(gradebook.db, name, api, lateness)
+    book.begun = any(book.student(who).has_submission for who in sorted(book.students))
     points = float(sum(cell.max_score for cell in cells.values()))
     rows = [_row(book.student(who), cells, points) for who in sorted(book.students)]
     columns = tuple(f"{book}.{cell}" if several else cell for book, cell in cells)
     deadline = assignment.duedate is not None
-    return Table(name, name, columns, points, tuple(rows), has_deadline=deadline)
+    return Table(
+        name, name, columns, points, tuple(rows), has_deadline=deadline, absent=book.absent
+    )
 
 
 def _row(student: Student, cells: dict[tuple[str, str], Any], points: float) -> Row:
+    if not student.standing.counts:
+        return Row(student, student.standing.state, None, (None,) * len(cells))
     all_marks = {at: (student.marks or {}).get(at[0], {}).get(at[1]) for at in cells}
     by_hand = {at for at, cell in cells.items() if cell.cell_type != "code"}
     marks = {at: mark for at, mark in all_marks.items() if mark is not None}
@@ -132,4 +137,4 @@ def _row(student: Student, cells: dict[tuple[str, str], Any], points: float) -> 
     waits = sum(cells[at].max_score for at, mark in marks.items() if mark.waits)
     score = Score(auto, written, min(student.penalty, auto + written), points, waits)
     parts = tuple(None if mark is None else round(mark.score, 2) for mark in all_marks.values())
-    return Row(student, "MISSING" if student.marks is None else "", score, parts)
+    return Row(student, "" if student.has_submission else "MISSING", score, parts)

@@ -93,6 +93,8 @@ def _figures(count: ClassCount) -> list[tuple[str, str]]:
         figures.append((f"{count.late:,}", f"student{'s' * (count.late != 1)} handed in late"))
     if count.late_days:
         figures.append((f"{count.late_days:,}", "late days spent"))
+    if count.open:
+        figures.append((f"{len(count.open):,}", "still have time, and are not counted"))
     if count.excused:
         figures.append((f"{len(count.excused):,}", "excused"))
     people = {concern.student for group in count.concerns.values() for concern in group}

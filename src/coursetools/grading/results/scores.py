@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
+from coursetools.grading.gradebook.standing import Standing, standing_of
 from coursetools.grading.records.overrides import Of, Override, Overrides, named
 from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.outline import Outline, Part, safe_name
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from coursetools.grading.records.verdict_files import Place
     from coursetools.settings.late_days import Spent
     from coursetools.settings.late_rule import LateRule
+
+
+IN_TIME = Standing("in time")
 
 
 @dataclass(slots=True)
@@ -56,7 +60,8 @@ class Student:
     due: datetime | None = None  # this student's own deadline, in the zone of the class's
     zone: tzinfo = UTC  # in which times are told
     extension: timedelta | None = None  # by which that is later than the class's
-    excused: bool = False
+    standing: Standing = IN_TIME
+    has_submission: bool = False
     left: bool = False  # the class; what they handed in before stays
     group: str = ""  # what it is called
     others: tuple[str, ...] = ()  # names of those with whom this student hands in
@@ -78,6 +83,16 @@ class Student:
         return named(self.overrides, notebook, cell)
 
     @property
+    def excused(self) -> bool:
+        """Whether the assignment does not count for this student."""
+        return self.standing.state == "excused"
+
+    @property
+    def open(self) -> bool:
+        """Whether the assignment is still open for this student, and so has no number."""
+        return self.standing.state == "open"
+
+    @property
     def name(self) -> str:
         """The name as people write it, or the id where there is none."""
         return " ".join(part for part in (self.first, self.last) if part) or self.id
@@ -97,6 +112,8 @@ class Book:
     due: datetime | None = None
     lateness: Lateness | None = None
     overrides: Overrides = field(default_factory=Overrides)
+    begun: bool = True  # something of it was submitted or graded, by anyone
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def student(self, name: str, handed: Handed | None = None) -> Student:
         """Return a student, a bare one where the class list does not know the name."""
@@ -107,21 +124,42 @@ class Book:
             student.newer = handed.newer and known and bool(handed.places)
             if handed.missing:
                 student.overrides = self.overrides.of(name, False)
+        student.has_submission = _has_submission(student, handed)
+        student.standing = IN_TIME if student.has_submission else Standing("missing")
         if self.lateness is not None:
             due = self.lateness.due_of(name)
             student.zone = self.lateness.zone
             student.due = due and due.replace(tzinfo=UTC).astimezone(student.zone)
             student.extension = self.lateness.extension(name)
-            student.excused = self.lateness.excused(name)
             groups = self.lateness.groups
             student.group = groups.name(name)
             student.others = tuple(self._name(m) for m in groups.members(name) if m != name)
             student.seconds_late = self.lateness.seconds(name, student.submitted)
             student.late_days = self.lateness.spent(name, student.seconds_late)
+            student.standing = standing_of(
+                self.lateness, name, submitted=student.has_submission, came=student.submitted,
+                begun=self.begun, now=self.now,
+            )  # fmt: skip
         return student
+
+    def absent(self, name: str) -> Standing:
+        """Return the standing of a student of whom nothing is known but that nothing came."""
+        if self.lateness is None:
+            return Standing("missing")
+        return standing_of(
+            self.lateness, name, submitted=False, came=None, begun=self.begun, now=self.now
+        )
 
     def _name(self, student: str) -> str:
         return self.students[student].name if student in self.students else student
+
+
+def _has_submission(student: Student, handed: Handed | None) -> bool:
+    """Return whether there is a submission of a student, graded or not."""
+    if handed is not None and (handed.newer or handed.places):
+        return handed.newer or not handed.missing
+    # a restored extension makes a row too, without a notebook
+    return student.submitted is not None or bool(student.marks)
 
 
 @dataclass(frozen=True)
@@ -221,8 +259,21 @@ def answer_in_words(part: Part, verdict: Verdict) -> str:
     return "\n\n".join(source for source in given if part.is_answer(source)).strip()
 
 
-def read_gradebook(folders: Folders) -> Book:
-    """Read the class list and the marks of one assignment; an empty book where there is none."""
+def read_gradebook(folders: Folders, now: datetime | None = None) -> Book:
+    """Read the class list and the marks of one assignment; an empty book where there is none.
+
+    `now` (with its zone) decides for whom the assignment is still open; the clock's without one.
+    """
+    book = _read_gradebook(folders)
+    book.now = now or datetime.now(UTC)
+    marked = any(_has_submission(student, None) for student in book.students.values())
+    by_hand = any(not row.of_all for row in book.overrides.rows)
+    verdicts = any(folders.verdicts.glob("*/*.json"))
+    book.begun = marked or by_hand or verdicts or any(folders.students())
+    return book
+
+
+def _read_gradebook(folders: Folders) -> Book:
     from coursetools.grading.gradebook.database import load_nbgrader
     from coursetools.grading.gradebook.irreplaceable import check
     from coursetools.grading.gradebook.lateness import lateness_of

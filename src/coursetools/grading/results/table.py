@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from coursekit.submission.deadline import spelled
+from coursetools.grading.gradebook.standing import Standing
 from coursetools.grading.records.verdict import status_of
 from coursetools.grading.results.outline import Outline, columns
 from coursetools.grading.results.pages import counted, number
@@ -18,7 +20,7 @@ from coursetools.settings import csv_tables
 from coursetools.settings.late_rule import LateRule
 
 Cell = str | float | None
-UNGRADED = "not graded"  # in the place of a verdict
+UNGRADED, OPEN = "not graded", "open"  # in the place of a verdict
 
 _FORMULA = re.compile(r"[=+\-@\t\r|＝＋－＠]")
 _NUMBER = re.compile(r"-?\d+([.,]\d+)?")
@@ -29,8 +31,8 @@ class Row:
     """One student's line of the table."""
 
     student: Student
-    status: str  # the verdict's, "" where nbgrader alone has graded, "excused", "not graded"
-    score: Score | None  # None: excused, or not graded yet, through no fault of the student
+    status: str  # the verdict's, "" where nbgrader alone has graded, or "open", "excused", …
+    score: Score | None  # None: open, excused, or not graded yet, through no fault of the student
     parts: tuple[float | None, ...] = ()
 
 
@@ -46,12 +48,22 @@ class Table:
     notes: tuple[str, ...] = ()  # about the table of a platform
     has_deadline: bool = False
     nameless: tuple[str, ...] = ()  # who handed in anonymously, and nobody knows who they are
+    absent: Callable[[str], Standing] = lambda who: Standing("missing")  # of who has no row
 
 
 def row_of(
     asked: dict[str, Outline], student: Student, handed: Handed | None, rule: LateRule | None
 ) -> Row:
-    """Return the scores of a student; who is excused, or could not be graded, has none."""
+    """Return the scores of a student; what is still open, excused or not graded has none."""
+    if student.open:
+        return Row(student, OPEN, None, (None,) * len(columns(asked)))
+    return judged_row(asked, student, handed, rule)
+
+
+def judged_row(
+    asked: dict[str, Outline], student: Student, handed: Handed | None, rule: LateRule | None
+) -> Row:
+    """Return what a submission is worth, also before it counts."""
     parts = columns(asked).values()
     statuses = {place.status for place in handed.places.values()} if handed else set()
     if student.ungraded and not student.excused:
@@ -63,7 +75,7 @@ def row_of(
     status = status_of(statuses) if statuses else ""
     return Row(
         student,
-        "MISSING" if student.marks is None else status,
+        "MISSING" if not student.has_submission else status,
         add_up(asked, student, {}, rule),
         tuple(points_of(student, notebook, part) for notebook, part in parts),
     )
@@ -111,6 +123,12 @@ def late_days(row: Row) -> int | None:
     return row.student.late_days.here if row.student.late_days else None
 
 
+def still_open(row: Row) -> str:
+    """Say until when an assignment is open for a student."""
+    until = row.student.standing.until
+    return f"Open until {spelled(until)}" if until else "No deadline, and nothing submitted"
+
+
 def points_in_words(value: float) -> str:
     """Write "1 point was", "2.5 points were"."""
     return f"{number(value)} {'point was' if value == 1 else 'points were'}"
@@ -120,6 +138,8 @@ def remark(row: Row, table: Table) -> str:
     """Say in a sentence or two how a score came about."""
     if row.student.excused:
         return "Excused."
+    if row.status == OPEN:
+        return f"{still_open(row)}, so nothing is counted yet."
     if row.score is None:
         return "Not graded yet."
     if row.status == "MISSING":

@@ -1,8 +1,9 @@
 """`coursekit export --all`: one table over a term, from all assignments that were graded.
 
 A student's total is the weighted mean of their shares of the points: by the points themselves, or
-by `[term.weights]` in `autograder/class.toml`. Whoever handed in nothing has 0 there, who is
-excused has nothing that would count, and the `drop` lowest shares are left out.
+by `[term.weights]` in `autograder/class.toml`. It is over what is closed for that student: what is
+still open, or excused, has no share and cannot be dropped; what is missing has 0. The `drop` lowest
+shares are left out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
@@ -18,10 +20,19 @@ from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.ledger import Ledger, unlinked
-from coursetools.grading.results.export import read_table
+from coursetools.grading.results.export import read_table, still_open
+from coursetools.grading.results.falling_behind import State
 from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import Student
-from coursetools.grading.results.table import Cell, Row, Table, as_text, for_canvas, late_days
+from coursetools.grading.results.table import (
+    OPEN,
+    Cell,
+    Row,
+    Table,
+    as_text,
+    for_canvas,
+    late_days,
+)
 from coursetools.settings.class_settings import FILE, checked, positive, table_of, whole
 from coursetools.settings.late_days import LateDays
 from coursetools.text import some
@@ -52,7 +63,7 @@ class TermRules:
 class Sum:
     """One student's term."""
 
-    total: float | None  # percent; None where somebody's grade is missing, or nothing counts
+    total: float | None  # percent; None where a grade is not known yet, or nothing counts
     dropped: tuple[str, ...] = ()
 
 
@@ -80,6 +91,29 @@ def total_of(shares: Sequence[tuple[str, float, float]], drop: int) -> Sum:
     return Sum(round(total, 2), tuple(one[0] for one in left_out))
 
 
+def sum_of(parts: Sequence[tuple[str, State, float, float]], drop: int) -> Sum:
+    """Add up (assignment, state, share, weight): only what is closed counts, or can be dropped."""
+    if any(state == "not graded" for _, state, _, _ in parts):
+        return Sum(None)
+    closed = ("handed in", "missing")
+    return total_of([(n, share, of) for n, state, share, of in parts if state in closed], drop)
+
+
+def state_of(row: Row | None, table: Table, student: Student) -> State:
+    """Return how an assignment enters a student's term; `row` is theirs, None without one."""
+    if row is None and student.left:
+        return "excused"
+    standing = table.absent(student.id) if row is None else row.student.standing
+    if standing.state in ("open", "excused", "missing"):
+        return standing.state
+    return "handed in" if row is not None and row.score is not None else "not graded"
+
+
+def weight_of(table: Table, rules: TermRules) -> float:
+    """Return the weight of an assignment: what class.toml says, else its points."""
+    return rules.weights.get(table.name, table.points)
+
+
 def assignments_of(course: Course, rules: TermRules) -> tuple[list[str], list[str]]:
     """Return the assignments that add up to a term, and what is to be said of the others."""
     notes = []
@@ -105,23 +139,23 @@ def assignments_of(course: Course, rules: TermRules) -> tuple[list[str], list[st
     return names, notes
 
 
-def read_term(course: Course) -> Term:
-    """Read the scores of every assignment that counts, and add them up."""
+def read_term(course: Course, now: datetime | None = None) -> Term:
+    """Read the scores of every assignment that counts, and add up what is closed."""
     rules = TermRules.of(course)
     names, notes = assignments_of(course, rules)
-    tables = tuple(read_table(course, name) for name in names)
+    tables = tuple(read_table(course, name, now) for name in names)
     rows = {(table.name, row.student.id): row for table in tables for row in table.rows}
     students = {row.student.id: row.student for table in tables for row in table.rows}
     sums = {}
-    for who in students:
+    for who, student in students.items():
         its = [(table, rows.get((table.name, who))) for table in tables]
-        shares = [
-            (t.name, share_of(row, t), rules.weights.get(t.name, t.points))
-            for t, row in its
-            if not (students[who].left if row is None else row.student.excused)
-        ]
-        known = all(row is None or row.score or row.student.excused for _, row in its)
-        sums[who] = total_of(shares, rules.drop) if known else Sum(None)
+        sums[who] = sum_of(
+            [
+                (t.name, state_of(row, t, student), share_of(row, t), weight_of(t, rules))
+                for t, row in its
+            ],
+            rules.drop,
+        )
     notes += [sentence for table in tables for sentence in left_open(table)]
     return Term(
         tables, tuple(students[who] for who in sorted(students)), rows, sums, LateDays.of(course),
@@ -139,7 +173,7 @@ def as_csv(term: Term) -> Iterator[list[Cell]]:
     for student in term.students:
         rows = [term.rows.get((table.name, student.id)) for table in term.tables]
         spent = sum(late_days(row) or 0 for row in rows if row)
-        cells = [_points(row) for row in rows]
+        cells = [_points(row, table, student) for row, table in zip(rows, term.tables)]
         left = (spent, term.late_days.budget - spent) if term.late_days else (None, None)
         own = term.sums[student.id]
         yield [
@@ -157,9 +191,10 @@ def as_canvas(term: Term) -> Iterator[list[Cell]]:
         name = ", ".join(part for part in (student.last, student.first) if part) or student.id
         number = student.lms if student.lms.isascii() and student.lms.isdigit() else ""
         rows = [term.rows.get((table.name, student.id)) for table in term.tables]
+        cells = [_points(row, table, student) for row, table in zip(rows, term.tables)]
         yield [
             *(name, number, student.id, student.email or student.id, ""),
-            *(for_canvas(row) if row else 0.0 for row in rows),
+            *(None if cell == OPEN else cell for cell in cells),
         ]
 
 
@@ -171,8 +206,12 @@ def notes_for_canvas(term: Term) -> list[str]:
         "--format canvas --into FILE, the gradebook that Canvas exports",
         "Canvas sets the points of each to those in the line Points Possible",
     ]
-    rows = (term.rows.get((table.name, one.id)) for table in term.tables for one in term.students)
-    if empty := sum(row is not None and for_canvas(row) is None for row in rows):
+    cells = (
+        _points(term.rows.get((table.name, one.id)), table, one)
+        for table in term.tables
+        for one in term.students
+    )
+    if empty := sum(cell in (None, OPEN) for cell in cells):
         notes.append(
             f"{counted(empty, 'cell')} without a number {'is' if empty == 1 else 'are'} empty: "
             "an empty cell deletes what Canvas has"
@@ -213,16 +252,18 @@ def share_of(row: Row | None, table: Table) -> float:
     return row.score.total / table.points
 
 
-def _points(row: Row | None) -> Cell:
-    if row is None:
-        return 0.0
-    return "EX" if row.student.excused else row.score.total if row.score else None
+def _points(row: Row | None, table: Table, student: Student) -> Cell:
+    state = state_of(row, table, student)
+    if row is not None:
+        return OPEN if state == "open" else for_canvas(row)
+    without: dict[str, Cell] = {"open": OPEN, "missing": 0.0}
+    return without.get(state)
 
 
 def left_open(table: Table) -> list[str]:
     """Say where a total is missing, or not yet what it will be."""
-    notes = []
-    rows = [row for row in table.rows if not row.student.excused]
+    notes = [f"{table.name}: {sentence}" for sentence in still_open(table)]
+    rows = [row for row in table.rows if row.student.standing.counts]
     ungraded = [row.student.id for row in rows if row.score is None]
     newer = [row.student.id for row in rows if row.student.newer and row.score]
     if ungraded:

@@ -25,7 +25,9 @@ from coursetools.grading.results.term import (
     assignments_of,
     left_open,
     share_of,
-    total_of,
+    state_of,
+    sum_of,
+    weight_of,
 )
 from coursetools.settings.assignment_settings import due_of
 from coursetools.settings.late_days import LateDays
@@ -127,7 +129,7 @@ def count_term(
     course: Course, progress: Progress | None = None, now: datetime | None = None
 ) -> TermCount:
     """Read every assignment that counts, one after the other."""
-    rules, now = TermRules.of(course), now or datetime.now(UTC)
+    rules, now = TermRules.of(course), now or datetime.now(UTC)  # one for all assignments
     names, notes = assignments_of(course, rules)
     dues = {name: due_of(course.private(name)) for name in names}
     by_deadline = all(dues.values())
@@ -135,17 +137,19 @@ def count_term(
         names.sort(key=lambda name: (dues[name], name))
     glances, questions, weights = [], [], []
     students: dict[str, Student] = {}
-    steps: list[dict[str, Step]] = []
+    tables: list[Table] = []
+    rows: list[dict[str, Row]] = []
     held: dict[str, list[tuple[str, str, int]]] = {}
     holders: dict[str, dict[str, int]] = {}  # of a misconception: in how many assignments each
     for name in names:
-        table, count = read_table(course, name), count_class(course, name, progress)
-        steps.append({row.student.id: _step(row, table, now) for row in table.rows})
+        table, count = read_table(course, name, now), count_class(course, name, progress, now)
+        tables.append(table)
+        rows.append({row.student.id: row for row in table.rows})
         for row in table.rows:
             row.student.marks = None
             students.setdefault(row.student.id, row.student)
-        weights.append(rules.weights.get(name, table.points))
-        glances.append(_glance(count, steps[-1]))
+        weights.append(weight_of(table, rules))
+        glances.append(_glance(count, [_step(row, table, row.student) for row in table.rows]))
         questions += _questions(count)
         for (title, what, _), n in count.misconceptions.items():
             held.setdefault(what, []).append((name, title, n))
@@ -154,9 +158,8 @@ def count_term(
             for one in who:
                 own[one] = own.get(one, 0) + 1
         notes += left_open(table)
-    absent, gone = Step("missing", 0.0), Step("excused")
     ways = {
-        who: [of.get(who, gone if student.left else absent) for of in steps]
+        who: [_step(of.get(who), table, student) for of, table in zip(rows, tables)]
         for who, student in sorted(students.items())
     }
     return TermCount(
@@ -167,34 +170,30 @@ def count_term(
     )  # fmt: skip
 
 
-def _step(row: Row, table: Table, now: datetime) -> Step:
-    student = row.student
+def _step(row: Row | None, table: Table, of: Student) -> Step:
+    state = state_of(row, table, of)
     more: Literal["", "given", "used"] = ""
-    if student.excused:
-        return Step("excused")
+    if row is None or state == "excused":
+        return Step(state, 0.0 if state == "missing" else None)
+    student = row.student
     if student.extension and student.due is not None:
         more = "given"
         if (came := student.submitted) is not None:
             came = came.replace(tzinfo=UTC) if came.tzinfo is None else came
             more = "used" if came > student.due - student.extension else "given"
-    if row.score is None:
-        return Step("not graded", more_time=more)
-    if row.status == "MISSING":
-        still = student.due is not None and student.due > now
-        return Step("open" if still else "missing", 0.0, more_time=more)
-    return Step("handed in", share_of(row, table), late_days(row) or 0, more)
+    if state not in ("handed in", "missing"):
+        return Step(state, more_time=more)
+    return Step(state, share_of(row, table), late_days(row) or 0, more)
 
 
 def _sum(way: Sequence[Step], names: list[str], weights: list[float], drop: int) -> Sum:
-    if any(step.state == "not graded" for step in way):
-        return Sum(None)
     its = zip(names, way, weights)
-    return total_of([(n, s.share, w) for n, s, w in its if s.share is not None], drop)
+    return sum_of([(name, one.state, one.share or 0.0, of) for name, one, of in its], drop)
 
 
-def _glance(count: ClassCount, steps: dict[str, Step]) -> Glance:
+def _glance(count: ClassCount, steps: list[Step]) -> Glance:
     shares = sorted(
-        one.share for one in steps.values() if one.state == "handed in" and one.share is not None
+        one.share for one in steps if one.state == "handed in" and one.share is not None
     )
     spread: tuple[float, ...] = ()
     if shares:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 
+from coursetools.grading.gradebook.standing import Standing, standing_of
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.ledger import Ledger, unlisted
@@ -31,7 +33,8 @@ class Summary:
     recomputed: int = 0  # not run again: times, the deadline, the late rule or an override changed
     mean: float | None  # of the points by the grader, over the submissions that could be graded
     needs_human: int
-    missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
+    missing: list[str] = field(default_factory=list)  # nothing submitted, and it is closed for them
+    open: list[str] = field(default_factory=list)  # nothing submitted, and there is still time
     internal: list[str] = field(default_factory=list)  # to be graded again
     seconds: float = 0.0  # of the run
     seconds_each: float | None = None  # of a submission, in its worker
@@ -75,6 +78,8 @@ class Summary:
         lines += [
             f"  {status:<10}{self.counts[status]:>6}" for status in ORDER if status in self.counts
         ]
+        if self.open:
+            lines.append(f"  {'open':<10}{len(self.open):>6} can still submit")
         if self.mean is not None:
             lines.append(f"  {'mean':<10}{self.mean:>9.2f} points by the grader")
         if self.needs_human:
@@ -129,10 +134,8 @@ def summarise(
     counts = Counter(statuses[who] for who in by_student if who in once or who not in files)
     left_out = unlisted(folders)
     others = sorted(set(writer.students()) - handed_in - writer.listed()[1]) if writer else []
-    missing = [
-        who for who in others
-        if not left_out(who) and not (writer and writer.lateness.excused(who))
-    ]  # fmt: skip
+    standing = {who: _standing(writer, who) for who in others if writer and not left_out(who)}
+    missing = [who for who, one in standing.items() if one.state == "missing"]
     counts["MISSING"] += len(missing)
     judged = [places for who, places in by_student.items()
               if who in once and statuses[who] != "INTERNAL"]  # fmt: skip
@@ -146,6 +149,7 @@ def summarise(
         mean=points / len(judged) if judged else None,
         needs_human=len(groups.once({who: files.get(who) for who in waiting})),
         missing=missing,
+        open=[who for who, one in standing.items() if one.state == "open"],
         internal=sorted(who for who, status in statuses.items() if status == "INTERNAL"),
         seconds_each=ran / len(judged) if judged else None,
         handed_in=len(handed_in),
@@ -153,4 +157,11 @@ def summarise(
         submissions=len(once),
         time_unknown=len(set(Ledger.read(folders).unknown()) & handed_in) if due else 0,
         **did,
+    )
+
+
+def _standing(writer: Writer, student: str) -> Standing:
+    """Return the standing of a student who has submitted nothing, where others have."""
+    return standing_of(
+        writer.lateness, student, submitted=False, came=None, begun=True, now=datetime.now(UTC)
     )
