@@ -9,7 +9,7 @@ import ours
 import pytest
 
 from coursekit._base.errors import CourseError
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.questions import catalogue
 from coursetools.questions.mistakes import read
 from coursetools.questions.question import Case, Misconception, hidden, visible

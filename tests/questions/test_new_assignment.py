@@ -14,7 +14,7 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursekit.check import compiled
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.book.assignment_pages import read_assignment
 from coursetools.course import SOURCES, Course
 from coursetools.questions.compiling import PLACE

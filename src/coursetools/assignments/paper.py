@@ -16,14 +16,15 @@ from typing import Any
 
 from coursekit.submission import regions
 from coursekit.submission.deadline import spelled
-from coursetools.assignments.release import release, source
+from coursetools.assignments.release import release
+from coursetools.assignments.sources import source
 from coursetools.book.formats import chromium
 from coursetools.book.formats.chromium import find_chromium
 from coursetools.book.formats.epub import AS_XHTML
 from coursetools.book.formats.pdf import PAPERS
 from coursetools.book.plain_formula import show_plain
 from coursetools.course import Course, write_whole
-from coursetools.notebooks.header_cells import SETUP_ID
+from coursetools.notebooks.header_lines import SETUP_ID
 from coursetools.notebooks.imports import read_notebook
 from coursetools.settings.exam_settings import exam_of
 

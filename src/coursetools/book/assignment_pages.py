@@ -22,7 +22,8 @@ from coursetools.book.build import pages
 from coursetools.book.dependencies import note_input
 from coursetools.book.guide_directives import Guide
 from coursetools.course import Course
-from coursetools.notebooks.header_cells import SETUP_ID, colab_link
+from coursetools.notebooks.header_cells import colab_link
+from coursetools.notebooks.header_lines import SETUP_ID
 from coursetools.notebooks.imports import read_notebook
 from coursetools.settings.exam_settings import private_exam
 

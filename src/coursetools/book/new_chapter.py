@@ -13,7 +13,7 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursetools.book.contents import FRONT, chapters
 from coursetools.course import Course, write_whole
-from coursetools.notebooks.header_cells import fix_first_cells
+from coursetools.notebooks.header_cells import write_header
 from coursetools.notebooks.hidden_source import TAG, hide_alike
 
 PAGE = """---
@@ -133,7 +133,7 @@ def new(course: Course, name: str, title: str, after: str) -> list[Path]:
         {"cell_type": kind, "id": id, "source": text.format(name=name, title=title)}
         for kind, id, text in CELLS
     ]
-    fix_first_cells(cells, notebook, course)
+    write_header({"cells": cells}, notebook, course)
     texts = (f"What does {title} answer {when}?" for when in ("first", "next", "last"))
     questions = "\n".join(f"    - {json.dumps(q, ensure_ascii=False)}" for q in texts)
     files = {

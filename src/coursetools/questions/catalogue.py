@@ -20,7 +20,7 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit.check.variants import Variant, reading
 from coursekit.submission import parsing, regions
-from coursetools.assignments.release import source, sources
+from coursetools.assignments.sources import source, sources
 from coursetools.course import Course
 from coursetools.questions import mistakes
 from coursetools.questions.fresh_values import refuse_shared

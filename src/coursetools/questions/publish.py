@@ -12,9 +12,11 @@ from pathlib import Path
 
 from coursekit._base.errors import CourseError
 from coursekit.submission import regions
-from coursetools.assignments.release import release_text, released, source, sources, write_release
+from coursetools.assignments.release import release_text, write_release
+from coursetools.assignments.sources import released, source, sources
 from coursetools.course import Course, write_whole
 from coursetools.notebooks.imports import notebook_text, read_notebook
+from coursetools.notebooks.set_address import carry
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new_assignment import new
@@ -149,6 +151,7 @@ def public(course: Course, folder: Path) -> int:
     for path in paths:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(course / path, folder / path)
+    carry(Course(folder))
     leaked = leaks(course, folder)
     if leaked:
         shutil.rmtree(folder)

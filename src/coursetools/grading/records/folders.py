@@ -18,7 +18,7 @@ from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit.submission.resource_limits import Limits
-from coursetools.assignments.release import check_beside
+from coursetools.assignments.sources import check_beside
 from coursetools.course import Course
 from coursetools.settings.assignment_settings import settings_of
 from coursetools.settings.class_settings import checked
