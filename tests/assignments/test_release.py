@@ -207,12 +207,10 @@ def test_a_deadline_is_in_the_first_cell_and_in_the_metadata_and_nothing_else_ch
     settings.write_text("due = 2026-11-20T12:00:00+01:00\n")
     notebook = json.loads(release.release_text(Course(small), name))
     assert notebook["metadata"].pop("coursekit") == {"due": "2026-11-20T12:00:00+01:00"}
-    last = notebook["cells"][0]["source"][-1]
-    assert last == "**Due Friday 20 November 2026, 12:00 UTC+01:00.**"
     plain = json.loads(before)
-    assert "".join(notebook["cells"][0]["source"]).startswith(
-        "".join(plain["cells"][0]["source"]).rstrip()
-    )
+    title, *text = "".join(plain["cells"][0]["source"]).rstrip().split("\n")
+    due = ["", "**Due Friday 20 November 2026, 12:00 UTC+01:00.**"]
+    assert "".join(notebook["cells"][0]["source"]).split("\n") == [title, *due, *text]
     assert notebook["cells"][1:] == plain["cells"][1:]
     assert {**notebook, "cells": []} == {**plain, "cells": []}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import shlex
 import shutil
 import subprocess
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 from helpers import blocks, page_of_book
 
-from coursekit._base import address
 from coursetools.assignments.sources import source
 from coursetools.cli import main
 from coursetools.course import Course
@@ -80,8 +78,8 @@ def corrected(upstream: Path) -> None:
     git(upstream, "commit", "--quiet", "--all", "--message=A hidden case, and a page")
 
 
-CASE = """def one_more_score(shares):
-    return shares(torch.tensor([[0.5, 1.5, -2.0, 0.25, 3.0, -1.0]]))
+CASE = """def one_more_score(student):
+    return student.shares(torch.tensor([[0.5, 1.5, -2.0, 0.25, 3.0, -1.0]]))
 """
 
 
@@ -100,3 +98,81 @@ def test_an_update_of_other_files_is_pulled_over_an_address_in_no_commit(clone, 
     git(clone, "pull", "--quiet")
     assert "A sentence more." in (clone / "book" / "kernels.md").read_text()
     assert OURS in (clone / "_config.yml").read_text()
+
+
+@pytest.fixture
+def steps() -> list[str]:
+    """Return the commands of the section, in order."""
+    _, section = page_of_book("grading_changes").split("(sec-grading-update)=")
+    return [line for block in blocks(section, "bash") for line in block.splitlines()]
+
+
+def test_the_steps_of_the_page(clone, upstream, steps, monkeypatch, capsys):
+    monkeypatch.chdir(clone)
+    for words in (["config", "user.name", "a"], ["config", "user.email", "a@b.c"]):
+        git(clone, *words)
+    quick = functools.partial(grade_class.Options, workers=1)
+    monkeypatch.setattr(grade_class, "Options", lambda **options: quick(**options | {"workers": 1}))
+    (clone / "class.csv").write_text("id,name\n7,A secret grade\n")  # in no commit, and stays so
+    inbox = clone.with_name("inbox")
+    inbox.mkdir()
+    solved = read_notebook(source(Course(clone), NAME))
+    (inbox / "ada.ipynb").write_text(notebook_text(solved))
+    shutil.copy(clone / FOLDERS[0] / f"{NAME}.ipynb", inbox / "ben.ipynb")
+    for command in (f"collect {NAME} --from {inbox}", f"grade {NAME}", f"feedback {NAME}"):
+        assert main(command.split()) == 0
+    corrected(upstream)
+    capsys.readouterr()
+    said = {}
+    for line in steps:
+        tool, *words = shlex.split(line)
+        if tool == "git":
+            said[words[0]] = git(clone, *words)
+            continue
+        assert tool == "coursekit" and main(words) == 0, line
+        output = capsys.readouterr()
+        said[" ".join(words)] = output.out + output.err
+    assert "2 to grade" in said[f"grade {NAME} --dry-run"]
+    assert "another version of the assignment: 2 (ada, ben)" in said[f"grade {NAME} --dry-run"]
+    assert "nobody's points differ" in said[f"changes {NAME}"]
+    shares = (clone / "solutions" / NAME / "shares.py").read_text()
+    assert "one_more_score" in shares and OURS in (clone / "_config.yml").read_text()
+    public = clone.with_name("public")
+    released = (public / FOLDERS[0] / f"{NAME}.ipynb").read_text()
+    assert "Due Wednesday 20 November 2030" in released and f"git+{OURS}" in released
+    assert f"git+{OURS}" in (public / "notebooks" / "kernels.ipynb").read_text()
+    assert f"{OURS}." in (public / "README.md").read_text()
+    assert not (public / "class.csv").exists() and not (public / "solutions").exists()
+    assert main([*f"grade {NAME} --dry-run".split()]) == 0
+    assert "0 to grade, 2 unchanged" in capsys.readouterr().out
+
+
+def test_what_decides_no_grade_grades_nobody_again(clone, monkeypatch, capsys):
+    """Another address and deadline, and another set-up cell upstream."""
+    from coursetools.grading.records.folders import Folders
+    from coursetools.grading.running.keys import key_of, masters_of
+
+    folders = Folders(Course(clone), NAME)
+    before = key_of(masters_of(folders)[NAME], "a submission", folders)
+    path = source(Course(clone), NAME)
+    original = notebook = read_notebook(path)
+    for command in (
+        "address https://github.com/another/place",
+        f"assignment due {NAME} 2031-01-01T10:00",
+        f"assignment release {NAME}",
+    ):
+        assert main([*command.split(), "--root", str(clone)]) == 0
+    setup = next(cell for cell in notebook["cells"] if cell["id"] == "setup-colab")
+    setup["source"] += "\n%pip install more"
+    notebook["cells"][0]["source"] += (
+        "\n\n[Open in Colab](https://colab.research.google.com/github/a/b/blob/main/c.ipynb)"
+    )
+    path.write_text(notebook_text(notebook))
+    folders = Folders(Course(clone), NAME)
+    assert key_of(masters_of(folders)[NAME], "a submission", folders) == before
+    for cell in original["cells"]:
+        if cell["id"] in ("imports", "shares", "check-shares", "shares-what"):
+            kept, cell["source"] = cell["source"], cell["source"] + "\n# more"
+            path.write_text(notebook_text(notebook))
+            assert key_of(masters_of(folders)[NAME], "a submission", folders) != before, cell["id"]
+            cell["source"] = kept
