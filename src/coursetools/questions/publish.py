@@ -20,6 +20,7 @@ from coursetools.notebooks.set_address import carry
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new_assignment import new
+from coursetools.questions.private_links import drop_private_links
 from coursetools.settings.assignment_settings import due_of
 from coursetools.settings.exam_settings import Exam, private_exam, private_exams
 
@@ -151,6 +152,7 @@ def public(course: Course, folder: Path) -> int:
     for path in paths:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(course / path, folder / path)
+    drop_private_links(course, folder, paths)
     carry(Course(folder))
     leaked = leaks(course, folder)
     if leaked:
