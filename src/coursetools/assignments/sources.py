@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursetools.course import SOURCES, Course
 
 PRIVATE = (".py", ".md", ".toml")  # questions, settings; a picture or a table may go to students
@@ -20,10 +21,7 @@ def source(course: Course, name: str) -> Path:
     """Return where the instructor's notebook is."""
     path = course.source(name) / f"{name}.ipynb"
     if not path.is_file():
-        there = ", ".join(sources(course)) or "none"
-        raise CourseError(
-            f"there is no {course.relative(path)}; assignments with a source: {there}"
-        )
+        raise CourseError(no_such("assignment", name, sources(course)))
     check_beside(course, name)
     return path
 

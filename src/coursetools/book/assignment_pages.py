@@ -17,6 +17,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit.check.compiled import FOLDER
 from coursetools.book.build import pages
 from coursetools.book.dependencies import note_input
@@ -86,7 +87,7 @@ def read_assignment(course: Course, name: str) -> Assignment:
     """Return what the released notebook of an assignment says of itself."""
     path = _file(course, name)
     if not path.is_file():
-        raise CourseError(f"there is no assignment {name}: {course.relative(path)} is missing")
+        raise CourseError(no_such("assignment", name, course.assignments))
     if exam := private_exam(course, name):
         raise exam.wait("no page shows it")
     texts = [cell["source"] for cell in read_notebook(path)["cells"]]

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursetools.book.contents import FRONT, chapters
 from coursetools.course import Course, write_whole
 from coursetools.notebooks.header_cells import write_header
@@ -118,7 +119,7 @@ def new(course: Course, name: str, title: str, after: str) -> list[Path]:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise CourseError(f"a chapter's name is a word of small letters, found {name!r}")
     if after not in chapters(course):
-        raise CourseError(f"there is no chapter {after}; there are {', '.join(chapters(course))}")
+        raise CourseError(no_such("chapter", after, chapters(course)))
     for path in (book, notebook, figures):
         if path.exists():
             raise CourseError(f"{path} already exists")

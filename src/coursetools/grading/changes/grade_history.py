@@ -7,6 +7,7 @@ import json
 from datetime import datetime, tzinfo
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit._base.progress import Progress, track
 from coursekit.submission.deadline import clock
 from coursetools.grading.changes.journal import Journal, as_table, difference, total_of
@@ -119,9 +120,7 @@ def history(arguments: argparse.Namespace) -> int:
     folders, student = Folders(arguments.course, arguments.name), arguments.student
     journal = Journal.read(folders).look("seen")
     if student not in journal.now:
-        raise CourseError(
-            f"{student!r} is not on the class list and has no grade in {folders.name}"
-        )
+        raise CourseError(no_such("student", student, sorted(journal.now), tell=False))
     zone = read_gradebook(folders).student(student).zone
     for time, what, text in sorted(_steps(folders, journal, student), key=lambda step: step[0]):
         print(f"{_told_in(zone, time)}  {what:<12}  {text}".rstrip())

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursetools.course import Course
 from coursetools.text import one_line
 
@@ -34,7 +35,11 @@ def read_log(course: Course, assignment: str = "") -> list[dict[str, Any]]:
 
 def run(arguments: argparse.Namespace) -> int:
     """The command: `name` or None, `course`."""
-    for one in read_log(arguments.course, arguments.name or ""):
+    course, name = arguments.course, arguments.name or ""
+    lines = read_log(course, name)
+    if name and not lines and name not in course.assignments:
+        raise CourseError(no_such("assignment", name, course.assignments))
+    for one in lines:
         print(as_line(one))
     return 0
 

@@ -16,6 +16,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit._base.progress import Progress, track
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.attempts import too_late
@@ -199,7 +200,7 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
     names = sorted(set(book.students) | set(handed))
     if only is not None:
         if only not in names:
-            raise CourseError(f"nobody called {only!r} is in the class list or has been graded")
+            raise CourseError(no_such("student", only, names, tell=False))
         names = [only]
     left_out = unlisted(folders)
     tasks = [
