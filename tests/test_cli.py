@@ -49,9 +49,9 @@ def test_help_names_every_command(capsys):
     ("arguments", "said"),
     [
         ((), "required: COMMAND"),
-        (("fly",), "'fly'"),
+        (("fly",), "No command fly."),
         (("notebooks",), "required: COMMAND"),
-        (("notebooks", "fly"), "'fly'"),
+        (("notebooks", "fly"), "No command fly."),
         (("doctor", "--fast"), "--fast"),
         (("doctor", "--js"), "--js"),
         (("book", "--workers", "0"), "'0' should be a whole number from 1"),

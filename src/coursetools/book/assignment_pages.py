@@ -87,7 +87,8 @@ def read_assignment(course: Course, name: str) -> Assignment:
     """Return what the released notebook of an assignment says of itself."""
     path = _file(course, name)
     if not path.is_file():
-        raise CourseError(no_such("assignment", name, course.assignments))
+        released = (one for one in course.assignments if _file(course, one).is_file())
+        raise CourseError(no_such("assignment", name, released))
     if exam := private_exam(course, name):
         raise exam.wait("no page shows it")
     texts = [cell["source"] for cell in read_notebook(path)["cells"]]
