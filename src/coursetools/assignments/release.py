@@ -105,12 +105,13 @@ def with_numbers(notebook: dict[str, Any], private: Path) -> dict[str, Any]:
     copied = copy.deepcopy(notebook)
     for cell in copied["cells"]:
         for name in VARIANT.findall(cell["source"]):
-            own = f'variant("{name}", student, of="{private.name}", numbers={_rows(private, name)})'
+            rows = variant_rows(private, name)
+            own = f'variant("{name}", student, of="{private.name}", numbers={rows})'
             cell["source"] = cell["source"].replace(f'variant("{name}", student)', own)
     return copied
 
 
-def _rows(private: Path, name: str) -> list[dict[str, Any]]:
+def variant_rows(private: Path, name: str) -> list[dict[str, Any]]:
     """Return the numbers of each variant, as the question's file has them."""
     path = private / f"{name}.py"
     if path.is_file():

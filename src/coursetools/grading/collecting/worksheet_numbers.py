@@ -71,13 +71,16 @@ def _refuse_file_of_another(folders: Folders, path: Path) -> None:
 
 def named_in(stem: str, assignments: Iterable[str]) -> list[str]:
     """Return the assignments that a file's name has: whole, or as "a5" or "Assignment 5"."""
-    text, found = stem.casefold(), []
-    for name in sorted(assignments, key=len, reverse=True):  # ps1 is a part of ps1_more
-        words = [re.escape(name.casefold())]
+    text, found = stem.casefold(), set()
+    longest_first = sorted(assignments, key=len, reverse=True)  # ps1 is a part of ps1_more
+    words = [(name, re.escape(name.casefold())) for name in longest_first]
+    for name in longest_first:
         if match := NUMBERED.fullmatch(name.casefold()):
-            words.append(rf"(?:{match[1]}|assignment|aufgabe|übung|exercise)[ _-]*0*{match[2]}")
-        text, count = re.subn(rf"(?<![^\W_])(?:{'|'.join(words)})(?![^\W_])", " ", text)
-        found += [name] if count else []
+            short = rf"(?:{match[1]}|assignment|aufgabe|übung|exercise)[ _-]*0*{match[2]}"
+            words.append((name, short))
+    for name, word in words:
+        text, count = re.subn(rf"(?<![^\W_])(?:{word})(?![^\W_])", " ", text)
+        found |= {name} if count else set()
     return sorted(found)
 
 
