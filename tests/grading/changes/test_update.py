@@ -176,3 +176,26 @@ def test_what_decides_no_grade_grades_nobody_again(clone, monkeypatch, capsys):
             path.write_text(notebook_text(notebook))
             assert key_of(masters_of(folders)[NAME], "a submission", folders) != before, cell["id"]
             cell["source"] = kept
+
+
+def test_a_conflict_in_a_released_notebook_is_resolved_as_the_page_says(clone, upstream):
+    _, section = page_of_book("grading_changes").split("(sec-grading-update)=")
+    typed = ("git checkout --theirs notebooks/assignments", "git commit --all --no-edit")
+    assert all(f"`{line}`" in section for line in typed)
+    for path in (source(Course(upstream), NAME), upstream / FOLDERS[0] / f"{NAME}.ipynb"):
+        notebook = read_notebook(path)
+        notebook["cells"][1]["source"] = notebook["cells"][1]["source"].replace("missing", "absent")
+        title, _, text = notebook["cells"][0]["source"].partition("\n")
+        notebook["cells"][0]["source"] = f"{title}\n\nA new first sentence.\n{text}"
+        path.write_text(notebook_text(notebook))
+    git(upstream, "commit", "--quiet", "--all", "--message=Another set-up cell and first sentence")
+    git(clone, "add", "solutions")
+    git(clone, "commit", "--quiet", "--all", "--message=Ours")
+    with pytest.raises(AssertionError, match="CONFLICT"):
+        git(clone, "pull", "--quiet", "--no-rebase", "--no-edit")
+    git(clone, *typed[0].split()[1:])
+    assert main(["assignment", "release", "--all", "--root", str(clone)]) == 0
+    git(clone, *typed[1].split()[1:])
+    assert git(clone, "status", "--porcelain") == ""
+    text = (clone / FOLDERS[0] / f"{NAME}.ipynb").read_text()
+    assert "A new first sentence." in text and f"git+{OURS}" in text and "**Due " in text
