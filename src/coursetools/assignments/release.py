@@ -136,7 +136,8 @@ def release_text(course: Course, name: str) -> str:
         notebook = with_numbers(as_exam(notebook, exam), course.private(name))
     elif due_of(course.private(name)) is not None:
         notebook = with_due(notebook, settings_of(course.private(name))["due"])
-    if any(cell.get("id") == SETUP_ID for cell in notebook["cells"]):
+    ours = any(cell.get("id") == SETUP_ID for cell in notebook["cells"])
+    if ours and course.settings.get("repository"):  # else there is no address to be written
         write_header(notebook, released(course, name), course)
     return notebook_text(notebook)
 

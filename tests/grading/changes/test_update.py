@@ -14,7 +14,9 @@ from helpers import blocks, page_of_book
 from coursetools.assignments.sources import source
 from coursetools.cli import main
 from coursetools.course import Course
-from coursetools.grading.running import grade_class
+from coursetools.grading.records.folders import Folders
+from coursetools.grading.running import grade_class, keys
+from coursetools.grading.running.keys import key_of, masters_of
 from coursetools.notebooks.imports import notebook_text, read_notebook
 
 pytestmark = [
@@ -149,9 +151,6 @@ def test_the_steps_of_the_page(clone, upstream, steps, monkeypatch, capsys):
 
 def test_what_decides_no_grade_grades_nobody_again(clone, monkeypatch, capsys):
     """Another address and deadline, and another set-up cell upstream."""
-    from coursetools.grading.records.folders import Folders
-    from coursetools.grading.running.keys import key_of, masters_of
-
     folders = Folders(Course(clone), NAME)
     before = key_of(masters_of(folders)[NAME], "a submission", folders)
     path = source(Course(clone), NAME)
@@ -199,3 +198,15 @@ def test_a_conflict_in_a_released_notebook_is_resolved_as_the_page_says(clone, u
     assert git(clone, "status", "--porcelain") == ""
     text = (clone / FOLDERS[0] / f"{NAME}.ipynb").read_text()
     assert "A new first sentence." in text and f"git+{OURS}" in text and "**Due " in text
+
+
+@pytest.mark.parametrize(
+    ("file", "same"), [("address.py", True), ("judge.py", False), ("matching.py", False)]
+)
+def test_the_package_s_address_is_no_part_of_the_grader(monkeypatch, file, same):
+    read = Path.read_bytes
+    before = keys.engine_version.__wrapped__()
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda path: read(path) + (b"#" if path.name == file else b"")
+    )
+    assert (keys.engine_version.__wrapped__() == before) == same
