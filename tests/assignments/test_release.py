@@ -127,7 +127,7 @@ def test_release_refuses_what_nobody_would_restore(small):
 
 
 def test_release_names_what_there_is(small):
-    with pytest.raises(CourseError, match=f"with a source: {NAMES[0]}"):
+    with pytest.raises(CourseError, match=rf"No assignment a99_nothing\. Choose from {NAMES[0]}"):
         command("release", small, names=["a99_nothing"])
     with pytest.raises(CourseError, match="name an assignment"):
         command("release", small)
