@@ -26,14 +26,13 @@ NOTEBOOKS = (
     "notebooks/data.ipynb",
     "notebooks/training/cold.ipynb",
     "notebooks/assignments/a01_kernels/a01_kernels.ipynb",
-    *([SOURCE] if (ROOT / SOURCE).is_file() else []),  # the public course has none
 )
 PACKAGE = "src/coursekit/_base/address.py"
 
 
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
-    """Return a copy of what an address stands in, without one, with the working directory there."""
+    """Return a public copy of what has an address, without one; it is the working directory."""
     for name in (*NAMES, *NOTEBOOKS, "book/kernels.md", "book/data.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, tmp_path / name)
@@ -44,6 +43,16 @@ def copy(tmp_path, monkeypatch):
     if address.is_set(Course(tmp_path).address):
         assert cli.main(["address", "--quiet", address.UNSET]) == 0
     return tmp_path
+
+
+@pytest.fixture
+def desk(copy):
+    """Return an instructor's copy, which has the source of an assignment."""
+    if not (ROOT / SOURCE).is_file():
+        pytest.skip("the public course has no source of an assignment")
+    (copy / SOURCE).parent.mkdir(parents=True)
+    shutil.copyfile(ROOT / SOURCE, copy / SOURCE)
+    return copy
 
 
 def contents(root):
@@ -85,8 +94,7 @@ def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
     assert f"The home of this course is {OURS}." in now["README.md"]
     colab = "https://colab.research.google.com/github/Some-Body/a.course/blob/main"
     for name in NOTEBOOKS:
-        place = name.replace(SOURCES, "notebooks/assignments")
-        assert colab_door(f"{colab}/{place}") in now[name], name
+        assert colab_door(f"{colab}/{name}") in now[name], name
         assert f"git+{OURS}" in now[name], name
         assert lint(copy / name) == []
         assert "../../../book/" not in now[name]
@@ -97,6 +105,22 @@ def test_one_command_sets_it_everywhere_and_another_one_anew(copy, capsys):
     assert "Some-Body" not in "".join(contents(copy).values())
     assert ask(capsys, address.UNSET)[0] == 0
     assert contents(copy) == before  # and back
+
+
+def test_in_an_instructor_s_course_only_what_students_get_is_changed(desk, capsys):
+    before = contents(desk)
+    code, out, err = ask(capsys, OURS)
+    assert (code, err) == (0, "")
+    now = contents(desk)
+    expected = {"_config.yml", PACKAGE, NOTEBOOKS[3]}
+    assert {name for name in now if now[name] != before[name]} == expected
+    assert {line.removesuffix(": changed") for line in out.splitlines()[:-1]} == expected
+    assert f"git+{OURS}" in now[NOTEBOOKS[3]]
+    assert [problem for name in (*NOTEBOOKS, SOURCE) for problem in lint(desk / name)] == []
+    assert ask(capsys, OTHER)[0] == 0
+    assert "Some-Body" not in "".join(contents(desk).values())
+    assert ask(capsys, address.UNSET)[0] == 0
+    assert contents(desk) == before
 
 
 def test_a_hub_gets_a_button_and_loses_it(copy, capsys):

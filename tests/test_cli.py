@@ -69,17 +69,17 @@ def test_the_options_of_all_commands_go_anywhere(tmp_path):
     ("arguments", "said"),
     [
         (("book", "--root"), "--root needs a folder"),
-        (("fly",), "'fly'"),
+        (("fly",), "No command fly."),
         (("notebooks",), "required: COMMAND"),
-        (("notebooks", "fly"), "'fly'"),
+        (("notebooks", "fly"), "No command fly."),
         (("doctor", "--fast"), "--fast"),
         (("doctor", "--js"), "--js"),
         (("book", "--workers", "0"), "'0' should be a whole number from 1"),
         (("book", "--workers", "two"), "'two' should be a whole number from 1"),
         (("notebooks", "run", "--timeout", "-1"), "'-1' should be a number of seconds above 0"),
         (("notebooks", "run", "--timeout", "nan"), "'nan' should be a number of seconds above 0"),
-        (("notebooks", "run", "nowhere.ipynb"), "there is no file nowhere.ipynb"),
-        (("notebooks", "lint", "nowhere"), "there is no file nowhere"),
+        (("notebooks", "run", "nowhere.ipynb"), "No file nowhere.ipynb."),
+        (("notebooks", "lint", "nowhere"), "No file nowhere."),
         (("notebooks", "lint", "_config.yml"), "_config.yml is not a notebook"),
         (("--root", "nowhere", "book"), "there is no folder nowhere"),
         (("override", "ps1", "cube", "--why", "x", "full"), "full; coursekit override --help"),
@@ -239,17 +239,21 @@ def test_a_reader_that_goes_away_is_no_error(inside):
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        (["traim", "writer"], "train"),
-        (["grad", "a01_kernels"], "grade"),
-        (["notebooks", "lnit"], "lint"),
+        (["traim", "writer"], "`train`"),
+        (["grad", "a01_kernels"], "`grade`"),
+        (["notebooks", "lnit"], "`notebooks lint`"),
+        (["release", "a01_kernels"], "`assignment release`"),
+        (["assignment", "relase"], "`assignment release`"),
+        (["lnt"], "`notebooks lint`"),
+        (["grade", "a01_kernels", "--worker", "2"], "--workers"),
         (["train", "--profile", "gpus"], "gpu"),
     ],
 )
 def test_a_command_or_choice_that_is_almost_right_is_named(capsys, typed, meant):
     assert cli.main(typed) == 2
-    assert f"did you mean {meant}?" in capsys.readouterr().err
+    assert f"Did you mean {meant}?" in capsys.readouterr().err
 
 
 def test_a_choice_like_no_other_gets_the_list_where_it_is_short(capsys):
     assert cli.main(["train", "--profile", "qqqq"]) == 2
-    assert "(choose from smoke, cpu, gpu)" in capsys.readouterr().err
+    assert "Choose from smoke, cpu, gpu." in capsys.readouterr().err

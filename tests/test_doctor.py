@@ -149,7 +149,7 @@ def test_the_command_tells_with_its_exit_code(checkout, capsys):
     needed = capsys.readouterr().out.split("Needed:")[1]
     assert '[book]"' in needed and "[grade]" not in needed
     assert cli.main(["doctor", "--group", "boook"]) == 2
-    assert "did you mean book?" in capsys.readouterr().err
+    assert "Did you mean book?" in capsys.readouterr().err
     assert cli.main(["doctor", "--json", "--group", "book", "--group", "grade"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["ok"] is False

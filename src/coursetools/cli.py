@@ -56,21 +56,47 @@ class _Parser(argparse.ArgumentParser):
         """Refuse here what is left over: the parser above would point to its own help."""
         known, left = super().parse_known_args(args, namespace)
         if left:
+            from coursekit._base.nearest import no_such
+
+            options = [one for one in self._option_string_actions if one.startswith("--")]
+            if left[0].startswith("--"):
+                self.error(no_such("option", left[0].partition("=")[0], options, tell=False))
             self.error(f"unrecognized arguments: {' '.join(left)}")
         return known, left
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse what is none of the choices: the nearest one first, and not all where many are."""
-        from coursekit._base.nearest import did_you_mean
+        from coursekit._base.nearest import no_such
 
-        choices = [str(choice) for choice in action.choices or ()]
-        if action.choices is not None and value not in action.choices:
-            near = did_you_mean(str(value), choices)
-            listed = f" (choose from {', '.join(choices)})" if len(choices) <= 8 or not near else ""
-            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{near}{listed}")
+        if action.choices is None or value in action.choices:
+            return
+        if not isinstance(action, argparse._SubParsersAction):
+            choices = [str(choice) for choice in action.choices]
+            raise UsageError(no_such(" ".join(action.option_strings[-1:]), str(value), choices))
+        raise UsageError(_no_command(self.prog, action, str(value)))
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; {self.prog} --help lists what there is")
+        end = "" if message.endswith((".", "?")) else ";"
+        raise UsageError(f"{message}{end} {self.prog} --help lists what there is")
+
+
+def _no_command(prog: str, action: Any, name: str) -> str:
+    """Return the message about a command that is not there, with the one that was meant."""
+    from coursekit._base.nearest import nearest, no_such
+
+    start = prog.removeprefix("coursekit").lstrip()
+    here = {word: f"`{start} {word}`".replace("` ", "`") for word in action.choices}
+    below = {
+        word: f"`{group} {word}`"
+        for group, parser in action.choices.items()
+        for one in parser._actions
+        if isinstance(one, argparse._SubParsersAction)
+        for word in one.choices
+    }
+    close = name if name in below else nearest(name, here, below)
+    if not close:
+        return no_such("command", name, here)
+    return f"No command {name}. Did you mean {(below | here)[close]}?"
 
 
 class _Top(_Parser):
@@ -217,13 +243,12 @@ def doctor(arguments: argparse.Namespace) -> int:
     """Print what the machine has and lacks."""
     import json
 
-    from coursekit._base.nearest import did_you_mean
+    from coursekit._base.nearest import no_such
     from coursetools.doctor import GROUPS, as_json, as_table, examine, healthy
 
     for name in arguments.groups:
         if name not in GROUPS:
-            close = did_you_mean(name, GROUPS) or f"; the groups are {', '.join(GROUPS)}"
-            raise UsageError(f"there is no group {name!r}{close}")
+            raise UsageError(no_such("group", name, GROUPS))
 
     try:
         course = _course(arguments)
@@ -418,7 +443,10 @@ def _notebooks(paths: list[Path]) -> list[Path]:
             inside = path.rglob("*.ipynb")
             notebooks += sorted(p for p in inside if ".ipynb_checkpoints" not in p.parts)
         elif not path.exists():
-            raise UsageError(f"there is no file {path}")
+            from coursekit._base.nearest import no_such
+
+            there = [str(one) for one in path.parent.glob("*")]
+            raise UsageError(no_such("file", str(path), there, tell=False))
         elif path.suffix != ".ipynb":
             raise UsageError(f"{path} is not a notebook; its name should end in .ipynb")
         else:

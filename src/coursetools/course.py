@@ -102,6 +102,11 @@ class Course:
         """The names of all assignments with a source notebook, other people's too."""
         return sorted({path.parent.name for path in (self.root / SOURCES).glob("*/*.ipynb")})
 
+    @property
+    def is_public(self) -> bool:
+        """Whether this is the course as students see it: without the instructor's sources."""
+        return not (self.root / SOURCES).is_dir()
+
     def released(self, name: str) -> Path:
         """Return the folder that students get."""
         return self.notebooks / "assignments" / name

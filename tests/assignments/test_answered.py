@@ -12,7 +12,7 @@ from coursekit.check.run_notebook import rehearse
 from coursekit.submission import regions
 from coursekit.submission.cells import parse_cell
 from coursekit.submission.resource_limits import Limits
-from coursetools.assignments.release import released, source, sources
+from coursetools.assignments.sources import released, source, sources
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 

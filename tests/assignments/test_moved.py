@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from coursekit.submission import regions
 from coursekit.submission.checked import Checked
 from coursetools.assignments.rebuild import rebuild, release_of
-from coursetools.assignments.release import source, sources
+from coursetools.assignments.sources import source, sources
 from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,6 +15,7 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursetools.assignments import release
+from coursetools.assignments.sources import released, source, sources
 from coursetools.course import Course
 from coursetools.questions import publish
 from coursetools.questions.compiling import PLACE
@@ -22,7 +23,7 @@ from coursetools.questions.leaks import leaks
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = Course(ROOT)
-NAMES = release.sources(OURS)
+NAMES = sources(OURS)
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_our_release_is_that_of_nbgraders_preprocessors(name):
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import SaveCells
 
-    theirs = nbformat.read(release.source(OURS, name), as_version=4)
+    theirs = nbformat.read(source(OURS, name), as_version=4)
     resources = {"metadata": {}, "unique_key": name}
     for step in GenerateAssignment.preprocessors.default():
         if step is not SaveCells:  # the one that writes to the database and not to the notebook
@@ -65,7 +66,7 @@ def test_our_release_is_that_of_nbgraders_command(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", beside + os.pathsep + os.environ["PATH"])
     logging.getLogger("traitlets").setLevel(logging.ERROR)
     name = NAMES[0]
-    shutil.copytree(release.source(OURS, name).parent, tmp_path / "source" / name)
+    shutil.copytree(source(OURS, name).parent, tmp_path / "source" / name)
     config = Config()
     config.CourseDirectory.root = str(tmp_path)
     config.CourseDirectory.course_id = "course"
@@ -82,7 +83,7 @@ def test_checksums_are_nbgraders(name):
     import nbformat
     from nbgrader.utils import compute_checksum
 
-    notebook = nbformat.read(release.released(OURS, name), as_version=4)
+    notebook = nbformat.read(released(OURS, name), as_version=4)
     graded = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
     assert graded
     assert [cell.metadata.nbgrader.checksum for cell in graded] == [*map(compute_checksum, graded)]
@@ -94,13 +95,13 @@ def test_nbgrader_validate_runs_a_source(tmp_path):
     from nbgrader.validator import Validator
 
     path = tmp_path / f"{NAMES[0]}.ipynb"
-    shutil.copy(release.source(OURS, NAMES[0]), path)
+    shutil.copy(source(OURS, NAMES[0]), path)
     assert Validator().validate(str(path)) == {}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_committed_release_is_in_step(name):
-    text = release.released(OURS, name).read_text(encoding="utf-8")
+    text = released(OURS, name).read_text(encoding="utf-8")
     assert text == release.release_text(OURS, name)
 
 
@@ -116,7 +117,7 @@ def test_releasing_twice_changes_nothing(small, capsys):
 
 
 def test_release_refuses_what_nobody_would_restore(small):
-    path = release.source(Course(small), NAMES[0])
+    path = source(Course(small), NAMES[0])
     notebook = json.loads(path.read_text())
     for cell in notebook["cells"]:
         cell["metadata"].pop("nbgrader", None)
@@ -126,7 +127,7 @@ def test_release_refuses_what_nobody_would_restore(small):
 
 
 def test_release_names_what_there_is(small):
-    with pytest.raises(CourseError, match=f"with a source: {NAMES[0]}"):
+    with pytest.raises(CourseError, match=rf"No assignment a99_nothing\. Choose from {NAMES[0]}"):
         command("release", small, names=["a99_nothing"])
     with pytest.raises(CourseError, match="name an assignment"):
         command("release", small)
@@ -175,9 +176,9 @@ def test_the_public_tree_refuses_a_stale_release_and_a_leak(small, tmp_path):
 def test_a_solution_in_a_released_notebook_is_seen(small):
     name = NAMES[0]
     command("release", small, all=True)
-    path = release.released(Course(small), name)
+    path = released(Course(small), name)
     assert leaks(Course(small), path.parent) == []
-    notebook = json.loads(release.source(Course(small), name).read_text())
+    notebook = json.loads(source(Course(small), name).read_text())
     solved = {cell["id"]: cell for cell in notebook["cells"]}["shares"]
     shown = json.loads(path.read_text())
     for cell in shown["cells"]:
@@ -206,12 +207,10 @@ def test_a_deadline_is_in_the_first_cell_and_in_the_metadata_and_nothing_else_ch
     settings.write_text("due = 2026-11-20T12:00:00+01:00\n")
     notebook = json.loads(release.release_text(Course(small), name))
     assert notebook["metadata"].pop("coursekit") == {"due": "2026-11-20T12:00:00+01:00"}
-    last = notebook["cells"][0]["source"][-1]
-    assert last == "**Due Friday 20 November 2026, 12:00 UTC+01:00.**"
     plain = json.loads(before)
-    assert "".join(notebook["cells"][0]["source"]).startswith(
-        "".join(plain["cells"][0]["source"]).rstrip()
-    )
+    title, *text = "".join(plain["cells"][0]["source"]).rstrip().split("\n")
+    due = ["", "**Due Friday 20 November 2026, 12:00 UTC+01:00.**"]
+    assert "".join(notebook["cells"][0]["source"]).split("\n") == [title, *due, *text]
     assert notebook["cells"][1:] == plain["cells"][1:]
     assert {**notebook, "cells": []} == {**plain, "cells": []}
 

@@ -69,7 +69,7 @@ def test_with_an_address_there_is_a_button_for_colab(monkeypatch):
 
 def test_a_notebook_without_the_header_is_one_sentence(tmp_path):
     path = tmp_path / "notebooks" / "assignments" / "a99" / "a99.ipynb"
-    with pytest.raises(CourseError, match="there is no assignment a99"):
+    with pytest.raises(CourseError, match="No assignment a99"):
         read_assignment(Course(tmp_path), "a99")
     path.parent.mkdir(parents=True)
     cell = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# Title\n\nText."}

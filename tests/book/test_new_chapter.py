@@ -88,7 +88,7 @@ def test_its_notebook_and_its_figure_run(course):
     ("name", "after", "words"),
     [
         ("Mixing!", "masking", "a word of small letters, found 'Mixing!'"),
-        (NAME, "nowhere", "there is no chapter nowhere; there are kernels"),
+        (NAME, "nowhere", "No chapter nowhere. Choose from kernels"),
         ("masking", "kernels", "masking.md already exists"),
     ],
 )

@@ -236,11 +236,11 @@ def test_bad_input_gets_a_sentence_and_writes_nothing(course, capsys):
         assert sorted(course.rglob("*")) == before
         return capsys.readouterr().err
 
-    assert "there is no translation 'fr'; found: none" in ask("book", "--language", "fr")
+    assert "No translation fr. There is none yet." in ask("book", "--language", "fr")
     assert "the language is 'German'; a code such as de" in ask("translate", "German")
     assert "expected, and not en" in ask("translate", "en")
     said = ask("translate", "fr", "book/nowhere")
-    assert "_toc.yml has no page book/nowhere; one such as book/index is expected" in said
+    assert "No page book/nowhere. A page of _toc.yml is expected, such as book/index" in said
     broken = catalogue(course, "book/waves")
     broken.parent.mkdir(parents=True)
     for content, said in {

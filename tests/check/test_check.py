@@ -23,7 +23,7 @@ from coursekit._base.nearest import nearest
 from coursekit.check import check, checking, compiled, variant
 from coursekit.check.clock import TooLong, limit
 from coursekit.check.variants import id_of, number_of, student_in
-from coursetools.assignments.release import released
+from coursetools.assignments.sources import released
 from coursetools.course import Course
 from coursetools.questions.known_answers import Known
 

@@ -21,7 +21,7 @@ from coursekit.check.run_notebook import Ran
 from coursekit.check.stubs import is_open
 from coursekit.submission import regions
 from coursekit.submission.resource_limits import Limits
-from coursetools.assignments.release import released, source, sources
+from coursetools.assignments.sources import released, source, sources
 from coursetools.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from coursetools.course import Course
-from coursetools.notebooks import header_cells
+from coursetools.notebooks import header_cells, header_lines
 from coursetools.notebooks.data_packages import packages
 from coursetools.notebooks.imports import read_notebook
 from coursetools.notebooks.lint import all_notebooks
@@ -132,9 +132,9 @@ def test_a_newer_list_is_compared_and_written(monkeypatch, tmp_path, capsys):
 def test_with_an_address_every_notebook_says_when_its_door_was_tried():
     link = header_cells.COLAB.format(repository="a/b", branch="main", path="notebooks/x.ipynb")
     assert header_cells.TRIED in header_cells.colab_door(link)
-    assert re.fullmatch(header_cells.COLAB_DOOR, header_cells.colab_door(link))
+    assert re.fullmatch(header_lines.COLAB_DOOR, header_cells.colab_door(link))
     old = f"[Open in Colab]({link}) (last tried on 2020-01-01 with something)"
-    assert re.sub(header_cells.COLAB_DOOR, "", f"a {old} b") == "a  b"
+    assert re.sub(header_lines.COLAB_DOOR, "", f"a {old} b") == "a  b"
     assert len(all_notebooks(Course(ROOT))) > 60
 
 

@@ -177,7 +177,7 @@ def test_the_command(lab, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nobody"], "there is no notebooks/training/nobody.ipynb; the trainings are toy"),
+        (["nobody"], "No training run nobody. Choose from toy"),
         (["toy", "--set", "sleep=4"], "sleep"),
         (["toy", "--resume"], "--rehearse is of one training here and now, without --resume"),
         (["toy", "--processes", "2"], "without --processes"),

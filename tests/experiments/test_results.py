@@ -109,8 +109,8 @@ def test_two_results_side_by_side(results, capsys, tmp_path):
     ("arguments", "said"),
     [
         ([], "there are no results yet; coursekit train NAME makes one"),
-        (["boat"], "there are no results of boat; there are those of: toy"),
-        (["--compare", "toy/cpu", "toy/gpu"], "there is no result toy/cpu; NAME/PROFILE or"),
+        (["boat"], "No result boat. Choose from toy"),
+        (["--compare", "toy/cpu", "toy/gpu"], "No result toy/cpu. Expected NAME/PROFILE or"),
         (["--compare", "toy/sweep", "toy/x"], "toy/sweep is a sweep; single runs can be compared"),
         (["--compare", "toy/odd", "toy/x"], "toy/odd.json is not the result of a training"),
         (["--compare", "toy/half", "toy/x"], "toy/half.json cannot be read"),

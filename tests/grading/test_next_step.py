@@ -129,4 +129,4 @@ def test_where_nobody_can_answer_it_says_how_things_stand(folders, tmp_path, cap
     assert cli.main(["next", "ps1", *root]) == 0
     assert capsys.readouterr().out.endswith("next: coursekit grade ps1\n")
     assert cli.main(["next", "nothing", *root]) == 1
-    assert "there is no assignment nothing" in capsys.readouterr().err
+    assert "No assignment nothing" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.course import Course
 from coursetools.grading.own_answers import OURS, SOLUTION, OwnAnswers
 from coursetools.questions import catalogue

@@ -102,7 +102,7 @@ def home(tmp_path_factory) -> tuple[Path, Path]:
     copy = folder / "course"
     listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
     for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file() and not name.startswith(("tests/", "benchmarks/")):
+        if (ROOT / name).is_file() and not name.startswith(("tests/", "benchmarks/", "solutions/")):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, copy / name)
     move(Course(copy), HOME)

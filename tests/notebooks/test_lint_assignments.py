@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coursetools.course import Course
-from coursetools.assignments.release import released, source, sources
+from coursetools.assignments.sources import released, source, sources
 from coursetools.notebooks.lint import all_notebooks, fix, lint
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from coursekit.check.outcome import differ, observe
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.course import Course
 from coursetools.questions import catalogue
 from coursetools.questions.question import Assignment, Question

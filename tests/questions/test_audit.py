@@ -15,7 +15,8 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursekit.check import check
-from coursetools.assignments.release import release, source, sources, write_release
+from coursetools.assignments.release import release, write_release
+from coursetools.assignments.sources import source, sources
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 from coursetools.questions import audit, catalogue, compiling, known_answers

@@ -9,7 +9,7 @@ import ours
 import pytest
 
 from coursekit._base.errors import CourseError
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.questions import catalogue
 from coursetools.questions.mistakes import read
 from coursetools.questions.question import Case, Misconception, hidden, visible
@@ -120,7 +120,7 @@ def test_a_notebook_says_what_a_question_is_worth():
 
 
 def test_nobody_asks_for_what_is_not_there():
-    with pytest.raises(CourseError, match=r"^no assignment asks for 'foretell'"):
+    with pytest.raises(CourseError, match=r"^No question foretell"):
         ours.find("foretell")
     assert catalogue.of(NAME, NOTEBOOK, ()) is None
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from coursekit.check.probe import randn
 from coursekit.decoding.generation import generate, left_pad
 from coursekit.decoding.sampling import sample
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook as notebook
 from coursetools.questions import catalogue

@@ -8,7 +8,7 @@ from pathlib import Path
 import ours
 import pytest
 
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 from coursetools.questions.wrong import source_of

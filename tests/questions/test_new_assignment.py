@@ -14,9 +14,11 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursekit.check import compiled
-from coursetools.assignments.release import source
+from coursetools.assignments.release import release_text
+from coursetools.assignments.sources import source
 from coursetools.book.assignment_pages import read_assignment
 from coursetools.course import SOURCES, Course
+from coursetools.notebooks.set_address import move
 from coursetools.questions.compiling import PLACE
 from coursetools.questions.new_assignment import new
 
@@ -137,13 +139,10 @@ def test_whoever_follows_the_guide_has_an_assignment_that_is_sound(clone):
 @pytest.mark.parametrize("address", [None, "https://github.com/somebody/course"])
 def test_the_first_cell_says_nothing_twice_and_links_to_itself(clone, address):
     if address:
-        first = source(Course(clone), "a01_kernels")
-        link = "https://colab.research.google.com/github/somebody/course/blob/main/notebooks/a01_kernels"
-        notebook = json.loads(first.read_text(encoding="utf-8"))
-        notebook["cells"][0]["source"] += [f"\n\n[Open in Colab]({link})"]
-        first.write_text(json.dumps(notebook), encoding="utf-8")
+        move(Course(clone), address)
     new(Course(clone), NAME, ["mix"])
-    text = (source(Course(clone), NAME)).read_text(encoding="utf-8")
+    assert "Colab" not in json.loads(source(Course(clone), NAME).read_text())["cells"][0]["source"]
+    text = release_text(Course(clone), NAME)
     lines = "".join(json.loads(text)["cells"][0]["source"]).splitlines()
     said = [line for line in lines if line]
     assert len(said) == len(set(said))

@@ -11,6 +11,7 @@ import sys
 import zipfile
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from urllib.parse import unquote
 
 import ours
 import pytest
@@ -93,6 +94,44 @@ def test_the_public_course_has_nothing_of_the_private_folder(tree):
     assert (tree / "src" / "coursekit" / "check" / "compiled" / "a01_kernels.zip").is_file()
     names = {path.name for path in tree.rglob("*")}
     assert not names & {f"{catalogue.file_of(question.name)}.md" for _, question in PAIRS}
+
+
+CODE = re.compile(r"^(`{3,}|~{3,})[\s\S]*?^\1|(`+)(?!`)[\s\S]*?(?<!`)\2(?!`)", re.MULTILINE)
+LINK = re.compile(
+    r"\]\(<?([^()\s<>]+)>?[^()]*\)|\b(?:href|src)=\"([^\"]+)\"|^\[[^\]]+\]:\s+(\S+)", re.M
+)
+
+
+def links(path):
+    """Yield the links of a page or a notebook that lead to files."""
+    text = path.read_text(encoding="utf-8")
+    cells = [text]
+    if path.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        cells = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    for cell in cells:
+        for found in LINK.finditer(CODE.sub("", cell)):
+            target = found[1] or found[2] or found[3]
+            if not re.match(r"[a-z+.-]+:|#|/", target):
+                yield unquote(target.partition("#")[0])
+
+
+def test_every_link_of_the_public_course_leads_to_a_file_of_it(tree):
+    pages = [path for path in tree.rglob("*") if path.suffix in (".md", ".ipynb")]
+    there = [(path, link) for path in pages for link in links(path)]
+    assert len(there) > 100
+    assert not [(path, link) for path, link in there if not (path.parent / link).exists()]
+    readme = (tree / "README.md").read_text(encoding="utf-8")
+    assert "solutions (instructors only)" in readme and "](LICENSE)" in readme
+
+
+def test_only_links_to_private_files_become_text(small):
+    text = "[a](solutions/a01_kernels/shares.py#x) `[b](solutions)` [`c`](none.md) [d](book/e.md)\n"
+    (small / "PAGE.md").write_text(text + "```\n[f](solutions)\n```\n[g](https://h.i/solutions)\n")
+    folder = small.parent / "public"
+    public(Course(small), folder)
+    expected = text.replace("[a](solutions/a01_kernels/shares.py#x)", "a (instructors only)")
+    assert (folder / "PAGE.md").read_text().startswith(expected + "```\n[f](solutions)\n```\n[g](h")
 
 
 @pytest.mark.parametrize(("assignment", "question"), PAIRS, ids=IDS)

@@ -8,7 +8,7 @@ import pytest
 
 from coursekit._base.errors import CourseError
 from coursekit.submission import regions
-from coursetools.assignments.release import source, sources
+from coursetools.assignments.sources import source, sources
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 from coursetools.questions import audit, catalogue

@@ -18,54 +18,21 @@ from typing import Any
 from coursekit._base.errors import CourseError
 from coursekit.submission import regions
 from coursekit.submission.deadline import spelled
-from coursetools.course import SOURCES, Course, write_changed
-from coursetools.notebooks.header_cells import COLAB_TEXT
+from coursetools.assignments.sources import released, source
+from coursetools.course import Course, write_changed
+from coursetools.notebooks.header_cells import write_header
+from coursetools.notebooks.header_lines import SETUP_ID, header_text
 from coursetools.notebooks.imports import notebook_text, read_notebook
 from coursetools.settings.assignment_settings import due_of, settings_of
 from coursetools.settings.exam_settings import Exam, private_exam
 
 # nbconvert's ClearOutput takes these away with the outputs.
 NOISE = ("collapsed", "scrolled")
-PRIVATE = (".py", ".md", ".toml")  # questions, settings; a picture or a table may go to students
 IMPORT = re.compile(r"^from coursekit\.check import .*\bcheck\b", re.MULTILINE)
 EXAM = """**Exam. It starts {start} and ends {end}.** {allowed}
 
 `check` says only that something has run, and `submit_check` whether all of it runs. Save often, and
 hand in before the end."""
-
-
-def sources(course: Course) -> list[str]:
-    """Return the names of all assignments that have a source."""
-    paths = (course / SOURCES).glob("*/*.ipynb")
-    return sorted({path.stem for path in paths if path.stem == path.parent.name})
-
-
-def source(course: Course, name: str) -> Path:
-    """Return where the instructor's notebook is."""
-    path = course.source(name) / f"{name}.ipynb"
-    if not path.is_file():
-        there = ", ".join(sources(course)) or "none"
-        raise CourseError(
-            f"there is no {course.relative(path)}; assignments with a source: {there}"
-        )
-    check_beside(course, name)
-    return path
-
-
-def check_beside(course: Course, name: str) -> None:
-    """Refuse what is private beside a source notebook, where nbgrader gives it to students."""
-    folder = course.source(name)
-    private = sorted(path for path in folder.rglob("*") if path.suffix in PRIVATE)
-    if private:
-        raise CourseError(
-            f"{course.relative(private[0])} stands beside a source notebook, so nbgrader would "
-            f"give it to every student; move it to {course.relative(course.private(name))}/"
-        )
-
-
-def released(course: Course, name: str) -> Path:
-    """Return where the students' notebook belongs."""
-    return course.released(name) / f"{name}.ipynb"
 
 
 def release(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +70,7 @@ def with_due(notebook: dict[str, Any], due: datetime) -> dict[str, Any]:
     copied = copy.deepcopy(notebook)
     copied["metadata"]["coursekit"] = {"due": due.isoformat()}
     for cell in _first_text(copied):
-        cell["source"] = f"{cell['source'].rstrip()}\n\n**Due {spelled(due)}.**"
+        cell["source"] = header_text(cell["source"], notice=f"**Due {spelled(due)}.**")
     return copied
 
 
@@ -117,8 +84,7 @@ def as_exam(notebook: dict[str, Any], exam: Exam) -> dict[str, Any]:
     allowed = f"Allowed: {exam.allowed.rstrip('.')}." if exam.allowed else ""
     text = EXAM.format(start=spelled(exam.start), end=spelled(exam.end), allowed=allowed)
     for cell in _first_text(copied):
-        title, _, about = COLAB_TEXT.sub("", cell["source"]).partition("\n")
-        cell["source"] = f"{title}\n\n{text}\n{about}".rstrip()
+        cell["source"] = header_text(cell["source"], notice=text)
     for cell in copied["cells"]:
         if regions.is_test(cell) and not re.fullmatch(r"\s*(check\(.*\)\s*)?", cell["source"]):
             raise CourseError(
@@ -139,12 +105,13 @@ def with_numbers(notebook: dict[str, Any], private: Path) -> dict[str, Any]:
     copied = copy.deepcopy(notebook)
     for cell in copied["cells"]:
         for name in VARIANT.findall(cell["source"]):
-            own = f'variant("{name}", student, of="{private.name}", numbers={_rows(private, name)})'
+            rows = variant_rows(private, name)
+            own = f'variant("{name}", student, of="{private.name}", numbers={rows})'
             cell["source"] = cell["source"].replace(f'variant("{name}", student)', own)
     return copied
 
 
-def _rows(private: Path, name: str) -> list[dict[str, Any]]:
+def variant_rows(private: Path, name: str) -> list[dict[str, Any]]:
     """Return the numbers of each variant, as the question's file has them."""
     path = private / f"{name}.py"
     if path.is_file():
@@ -169,6 +136,9 @@ def release_text(course: Course, name: str) -> str:
         notebook = with_numbers(as_exam(notebook, exam), course.private(name))
     elif due_of(course.private(name)) is not None:
         notebook = with_due(notebook, settings_of(course.private(name))["due"])
+    ours = any(cell.get("id") == SETUP_ID for cell in notebook["cells"])
+    if ours and course.settings.get("repository"):  # else there is no address to be written
+        write_header(notebook, released(course, name), course)
     return notebook_text(notebook)
 
 

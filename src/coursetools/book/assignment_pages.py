@@ -17,12 +17,14 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit.check.compiled import FOLDER
 from coursetools.book.build import pages
 from coursetools.book.dependencies import note_input
 from coursetools.book.guide_directives import Guide
 from coursetools.course import Course
-from coursetools.notebooks.header_cells import SETUP_ID, colab_link
+from coursetools.notebooks.header_cells import colab_link
+from coursetools.notebooks.header_lines import SETUP_ID
 from coursetools.notebooks.imports import read_notebook
 from coursetools.settings.exam_settings import private_exam
 
@@ -85,7 +87,8 @@ def read_assignment(course: Course, name: str) -> Assignment:
     """Return what the released notebook of an assignment says of itself."""
     path = _file(course, name)
     if not path.is_file():
-        raise CourseError(f"there is no assignment {name}: {course.relative(path)} is missing")
+        released = (one for one in course.assignments if _file(course, one).is_file())
+        raise CourseError(no_such("assignment", name, released))
     if exam := private_exam(course, name):
         raise exam.wait("no page shows it")
     texts = [cell["source"] for cell in read_notebook(path)["cells"]]

@@ -11,9 +11,10 @@ import re
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursetools.book.contents import FRONT, chapters
 from coursetools.course import Course, write_whole
-from coursetools.notebooks.header_cells import fix_first_cells
+from coursetools.notebooks.header_cells import write_header
 from coursetools.notebooks.hidden_source import TAG, hide_alike
 
 PAGE = """---
@@ -118,7 +119,7 @@ def new(course: Course, name: str, title: str, after: str) -> list[Path]:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise CourseError(f"a chapter's name is a word of small letters, found {name!r}")
     if after not in chapters(course):
-        raise CourseError(f"there is no chapter {after}; there are {', '.join(chapters(course))}")
+        raise CourseError(no_such("chapter", after, chapters(course)))
     for path in (book, notebook, figures):
         if path.exists():
             raise CourseError(f"{path} already exists")
@@ -133,7 +134,7 @@ def new(course: Course, name: str, title: str, after: str) -> list[Path]:
         {"cell_type": kind, "id": id, "source": text.format(name=name, title=title)}
         for kind, id, text in CELLS
     ]
-    fix_first_cells(cells, notebook, course)
+    write_header({"cells": cells}, notebook, course)
     texts = (f"What does {title} answer {when}?" for when in ("first", "next", "last"))
     questions = "\n".join(f"    - {json.dumps(q, ensure_ascii=False)}" for q in texts)
     files = {

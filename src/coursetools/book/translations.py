@@ -25,6 +25,7 @@ from sphinx.application import Sphinx
 from sphinx.util.nodes import extract_messages
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursetools.book.build import (
     Edition,
     build_book,
@@ -56,10 +57,8 @@ def build_in(course: Course, language: str, **options: Any) -> tuple[Path, list[
     """
     languages = sorted(path.parent.name for path in (course / FOLDER).glob("*/LC_MESSAGES"))
     if language not in languages:
-        raise CourseError(
-            f"there is no translation {language!r}; found: {', '.join(languages) or 'none'}; "
-            "coursekit translate LANGUAGE PAGE begins one"
-        )
+        begins = "coursekit translate LANGUAGE PAGE begins one"
+        raise CourseError(f"{no_such('translation', language, languages)} {begins}")
     if faults := list(other_numbers(course, language)):
         raise CourseError("; ".join(faults))
     for compiled in (course / FOLDER / language).rglob("*.mo"):
@@ -92,9 +91,8 @@ def translate(
         )
     known = pages(course)
     if strange := [page for page in begin if page not in known]:
-        raise CourseError(
-            f"_toc.yml has no page {', '.join(strange)}; one such as {known[0]} is expected"
-        )
+        such = f"A page of _toc.yml is expected, such as {known[0]}"
+        raise CourseError(f"{no_such('page', strange[0], known, tell=False)} {such}")
     files = _files(course, language)
     files |= {page: _file(course, language, page) for page in begin}
     for path in files.values():

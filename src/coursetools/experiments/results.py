@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit.training.records import in_short, unfinished
 from coursetools.course import Course, write_whole
 
@@ -23,8 +24,8 @@ def read(course: Course, name: str | None = None) -> list[dict[str, Any]]:
     """Return all results of the course, or those of one training."""
     folder = course / "results"
     if name is not None and not (folder / name).is_dir():
-        there = ", ".join(sorted(p.name for p in folder.glob("*") if p.is_dir())) or "none"
-        raise CourseError(f"there are no results of {name}; there are those of: {there}")
+        there = sorted(path.name for path in folder.glob("*") if path.is_dir())
+        raise CourseError(no_such("result", name, there))
     results = [_load(path) for path in sorted(folder.glob(f"{name or '*'}/*.json"))]
     if not results:
         raise CourseError("there are no results yet; coursekit train NAME makes one")
@@ -139,7 +140,10 @@ def named(course: Course, name: str) -> tuple[str, dict[str, Any]]:
             if "runs" in result:
                 raise CourseError(f"{name} is a sweep; single runs can be compared")
             return name, result
-    raise CourseError(f"there is no result {name}; NAME/PROFILE or the path of a file is expected")
+    there = sorted((course / "results").glob("*/*.json"))
+    known = [f"{path.parent.name}/{path.stem}" for path in there]
+    expected = "Expected NAME/PROFILE or the path of a file"
+    raise CourseError(f"{no_such('result', name, known, tell=False)} {expected}")
 
 
 def comparison(course: Course, first: str, second: str) -> dict[str, Any]:

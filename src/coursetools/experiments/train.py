@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursekit._base.nearest import did_you_mean
+from coursekit._base.nearest import no_such
 from coursekit.training.computing import NAMES, Computing
 from coursekit.training.hardware import cores
 from coursetools.course import Course, write_whole
@@ -146,8 +146,7 @@ def find(course: Course, name: str) -> Training:
     folder = course.notebooks / "training"
     names = sorted(path.stem for path in folder.glob("*.ipynb"))
     if name not in names:
-        near = did_you_mean(name, names) or f"; the trainings are {', '.join(names) or 'none'}"
-        raise CourseError(f"there is no notebooks/training/{name}.ipynb{near}")
+        raise CourseError(no_such("training run", name, names))
     path = folder / f"{name}.ipynb"
     notebook = read_notebook(path)
     if not parameter_cells(notebook):

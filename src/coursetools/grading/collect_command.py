@@ -17,6 +17,7 @@ from coursekit._base.progress import Progress
 from coursetools.grading.collecting import forget, origins, roster, times
 from coursetools.grading.collecting.collect import Collected, collect
 from coursetools.grading.collecting.strays import find_strays
+from coursetools.grading.collecting.worksheet_numbers import own_rows
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.log import record
@@ -114,6 +115,9 @@ def read(folders: Folders, arguments: argparse.Namespace, note: Note) -> Deliver
     candidates = find_submissions(folders, arguments)
     source = source_of(arguments)
     strays = find_strays(folders, candidates, arguments.any) if source else {}
+    if known:
+        listed = roster.ClassList(people, False) if people else roster.class_list(folders)
+        known = own_rows(folders, arguments.times, known, listed, candidates, note)
     gone = roster.absent(people, roster.class_list(folders), arguments.roster) if people else []
     return Delivery(candidates, strays, known, people, gone)
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course
 from coursetools.grading.collecting.identify import Names
@@ -135,12 +136,13 @@ def _people(folders: Folders, students: list[str], note: Note) -> list[str]:
     people = class_list(folders, note)
     names, chosen = Names(folders, people), []
     for who in students:
-        student, why = names.row(HandIn("", id=who, number=who, email=who))
+        student, _ = names.row(HandIn("", id=who, number=who, email=who))
         if not student and people.open and not bad_id(who):
             note(f"there is no class list, so it is not known whether {who} is in the class")
             student = who
         if not student:
-            raise CourseError(why)
+            known = sorted(person.id for person in people.people)
+            raise CourseError(no_such("student", who, known, tell=False))
         chosen.append(student)
     return chosen
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base import address
-from coursetools.course import Course, SOURCES
+from coursetools.course import SOURCES, Course
 from coursekit._base.errors import CourseError
 from coursetools.notebooks.data_packages import packages
+from coursetools.notebooks.header_lines import COLAB_LINK, IMPORT, SETUP_ID, header_text
 from coursetools.notebooks.hidden_source import TAG, hide_alike
 
-SETUP_ID = "setup-colab"
-IMPORT = "import importlib.util\n"
 SETUP = (
     IMPORT
     + """\
@@ -53,9 +52,6 @@ for name in [{names}]:
 COLAB = "https://colab.research.google.com/github/{repository}/blob/{branch}/{path}"
 # Written by whoever has run `tests/doors/colab.py try`; the home page says it too.
 TRIED = "last tried on 2026-11-27 with Colab's versions of 2026-08-19: Python 3.13, torch 2.11"
-COLAB_LINK = re.compile(r"https://colab\.research\.google\.com/github/[^\s)>\"']+")
-COLAB_DOOR = rf"\[Open in Colab\]\({COLAB_LINK.pattern}\)(?: \(last tried [^()]*\))?"
-COLAB_TEXT = re.compile(rf"(?:\s*·)?\s*{COLAB_DOOR}")
 BOOK_LINK = re.compile(r"\]\(((?:https?://[^\s()]*/|(?:\.\./)+)book/([\w-]+)\.(?:html|md))\)")
 
 
@@ -68,9 +64,10 @@ def setup_source(
     says what to do, and where pip fails it stops, so that no later cell fails for want of it.
     `folder` is that of the notebook.
     """
-    name = address.repository(course.address)
+    folder = folder or course.notebooks
+    name = address.repository(carried_address(folder, course))
     text = SETUP.format(repository=name) if name else NO_ADDRESS
-    needed = packages(cells, folder or course.notebooks, course)
+    needed = packages(cells, folder if folder.is_dir() else course.notebooks, course)
     if needed:
         rows = "\n".join(f'    "{module}": "{wanted}",' for module, wanted in needed.items())
         text += PACKAGES.format(rows=rows)
@@ -80,18 +77,21 @@ def setup_source(
     return text.rstrip("\n")
 
 
-def colab_link(path: Path, course: Course) -> str:
-    """Return the address at which Colab opens the notebook at `path`; nothing without an address.
+def carried_address(path: Path, course: Course) -> str:
+    """Return the address that a notebook (or a folder of them) names.
 
-    The source of an assignment has the link of what students get, which is generated from it.
+    Students' notebooks name the course's. In an instructor's course only the released assignments
+    do: the others get it when `assignment public` writes them, so that an address set there
+    changes no file that an update of the course changes, too.
     """
-    name, branch = address.repository(course.address), course.branch
-    if not name:
-        return ""
-    place = course.relative(path)
-    if place.startswith(f"{SOURCES}/"):
-        place = f"notebooks/assignments/{place.removeprefix(f'{SOURCES}/')}"
-    return COLAB.format(repository=name, branch=branch, path=place)
+    students = course.relative(path).startswith("notebooks/assignments/")
+    return course.address if students or course.is_public else address.UNSET
+
+
+def colab_link(path: Path, course: Course) -> str:
+    """Return the address at which Colab opens the notebook at `path`; nothing without an address."""
+    name, branch = address.repository(carried_address(path, course)), course.branch
+    return COLAB.format(repository=name, branch=branch, path=course.relative(path)) if name else ""
 
 
 def colab_door(link: str) -> str:
@@ -104,8 +104,9 @@ def book_link(chapter: str, path: Path, course: Course) -> str:
 
     An assignment is opened away from the course, so where there is an address its link is whole.
     """
-    if address.is_set(course.address) and _is_assignment(path, course):
-        return f"{address.pages(course.address)}/book/{chapter}.html"
+    home = carried_address(path, course)
+    if address.is_set(home) and _is_assignment(path, course):
+        return f"{address.pages(home)}/book/{chapter}.html"
     return Path(os.path.relpath(course.page(chapter), path.parent)).as_posix()
 
 
@@ -145,14 +146,16 @@ def first_cells(notebook: dict, path: Path, course: Course) -> Iterator[tuple[st
         yield SETUP_ID, f"needs the tag {TAG}"
 
 
-def fix_first_cells(cells: list[dict[str, Any]], path: Path, course: Course) -> None:
-    """Write the links of the first cell, to Colab (or none) and to the book, and the second one."""
-    link = colab_link(path, course)
+def write_header(notebook: dict[str, Any], path: Path, course: Course) -> None:
+    """Write the links of the first cell, to Colab (or none) and to the book, and the second cell.
+
+    An exam is opened nowhere else, so it has no link to Colab.
+    """
+    cells = notebook["cells"]
+    exam = "exam" in (notebook.get("metadata", {}).get("coursekit") or {})
+    link = "" if exam else colab_link(path, course)
     if cells and cells[0]["cell_type"] == "markdown":
-        pattern, new = (COLAB_DOOR, colab_door(link)) if link else (COLAB_TEXT, "")
-        text = re.sub(pattern, lambda match: new, cells[0]["source"])
-        if new not in text:
-            text = text.rstrip("\n") + f"\n\n{new}"
+        text = header_text(cells[0]["source"], colab_door(link) if link else "")
         cells[0]["source"] = BOOK_LINK.sub(lambda m: f"]({book_link(m[2], path, course)})", text)
     setup = next((cell for cell in cells if cell.get("id") == SETUP_ID), None)
     if setup is None:

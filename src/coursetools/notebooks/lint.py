@@ -14,7 +14,8 @@ from typing import Any
 
 from coursetools.course import Course, SOURCES, quick_imports, write_whole
 from coursekit._base.errors import CourseError
-from coursetools.notebooks.header_cells import SETUP_ID, cell_name, first_cells, fix_first_cells
+from coursetools.notebooks.header_cells import cell_name, first_cells, write_header
+from coursetools.notebooks.header_lines import SETUP_ID
 from coursekit.submission.cells import parse_cell
 from coursekit.submission.forbidden import dotted_name, imported
 from coursetools.notebooks.hidden_source import hidden, hide_alike, is_alike_everywhere
@@ -105,7 +106,7 @@ def fix(path: Path) -> bool:
         else:
             cell.pop("outputs", None)
             cell.pop("execution_count", None)
-    fix_first_cells(notebook["cells"], path, course)
+    write_header(notebook, path, course)
     for cell in notebook["cells"]:
         hide_alike(cell)
     _fix_ids(notebook["cells"])

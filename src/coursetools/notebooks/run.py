@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursetools.course import Course
 from coursetools.jobs.pool import Pool
 from coursetools.notebooks.imports import cache_key
@@ -100,7 +101,8 @@ def run_notebooks(
     notebooks = [Path(path).resolve() for path in paths]
     for path in notebooks:
         if not path.is_file():
-            raise CourseError(f"there is no notebook {path}")
+            there = [one.name for one in path.parent.glob("*.ipynb")]
+            raise CourseError(no_such("notebook", path.name, there, tell=False))
     if workers is not None and workers < 1:
         raise CourseError(f"at least one worker is needed, not {workers}")
     progress = progress or Progress()

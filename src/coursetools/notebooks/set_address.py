@@ -1,6 +1,10 @@
-"""`coursekit address URL`: write the course's home wherever it is.
+"""`coursekit address URL`: set the address of a course.
 
-Every file that names the old home gets the new one, and every notebook the cells that belong to it.
+In the public course every file that names the old address gets the new one, and every notebook the
+cells that belong to it. In an instructor's course the address is in `_config.yml`, the package and
+the released assignments, which is all that students get from there; `assignment public` writes the
+rest into the public course (`carry`). So only files change that updates of the course leave alone.
+
 `_config.yml` comes last: after an interruption the same command finds what is left to do.
 """
 
@@ -12,6 +16,7 @@ from pathlib import Path
 from coursekit._base import address
 from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_whole
+from coursetools.notebooks.header_lines import SETUP_ID
 from coursetools.notebooks.lint import all_notebooks, fix
 
 TEXTS = ("*.md", "*.cff", "*.toml", "*.yml", "book/*.md", "solutions/*.md", "autograder/*.md")
@@ -22,12 +27,30 @@ HUB = re.compile(r"https?://[\w.-]+(:\d+)?(/[\w./-]*)?")
 
 def move(course: Course, url: str) -> list[str]:
     """Make `url` the home of a course; return the files that have changed."""
-    old, new = course.address, address.parse(url)
+    return _move(course, course.address, address.parse(url))
+
+
+def carry(course: Course) -> None:
+    """Write the address of a public course, which only its settings have yet, everywhere."""
+    if course.book_address:  # which it has with an address only
+        _move(course, address.UNSET, course.address)
+
+
+def _move(course: Course, old: str, new: str) -> list[str]:
+    notebooks = all_notebooks(course)
     texts = [path for pattern in TEXTS for path in sorted(course.root.glob(pattern))]
+    if not course.is_public:  # an assignment without our set-up cell stays as its author wrote it
+        assignments = course.notebooks / "assignments"
+        notebooks = [
+            path
+            for path in notebooks
+            if path.is_relative_to(assignments) and SETUP_ID in path.read_text(encoding="utf-8")
+        ]
+        texts = []
     changed = [path for path in texts if path.name != CONFIG and _replace(path, old, new)]
     if _replace(course / PACKAGE, f'HOME = "{old}"', f'HOME = "{new}"'):
         changed.append(course / PACKAGE)
-    before = {path: path.read_bytes() for path in all_notebooks(course)}
+    before = {path: path.read_bytes() for path in notebooks}
     for path in before:
         _replace(path, old, new)
     if _replace(course / CONFIG, old, new):

@@ -26,7 +26,8 @@ from coursekit.check.outcome import Outcome, differ, observe
 from coursekit.submission import regions
 from coursekit.submission.cells import python_of
 from coursekit.submission.forbidden import spelled, used
-from coursetools.assignments.release import release, release_text, released, source, sources
+from coursetools.assignments.release import release, release_text
+from coursetools.assignments.sources import released, source, sources
 from coursetools.course import SOURCES, Course
 from coursetools.notebooks.imports import read_notebook
 from coursetools.questions import catalogue, compiling, library_answers, notebook_answers, rubric

@@ -18,9 +18,10 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit.check.variants import Variant, reading
 from coursekit.submission import parsing, regions
-from coursetools.assignments.release import source, sources
+from coursetools.assignments.sources import source, sources
 from coursetools.course import Course
 from coursetools.questions import mistakes
 from coursetools.questions.fresh_values import refuse_shared
@@ -43,7 +44,7 @@ def load(course: Course, name: str) -> Assignment:
     assignment = of(name, notebook, texts(course, name))
     if assignment is None:
         raise CourseError(
-            f"solutions/{name}/ has no questions; those with some are {', '.join(names(course))}"
+            f"solutions/{name}/ has no questions of ours; choose from {', '.join(names(course))}"
         )
     return assignment
 
@@ -54,7 +55,8 @@ def find(course: Course, question: str) -> tuple[Assignment, Question]:
         for one in assignment.questions:
             if one.name == question:
                 return assignment, one
-    raise CourseError(f"no assignment asks for {question!r}")
+    every = [one.name for name in names(course) for one in load(course, name).questions]
+    raise CourseError(no_such("question", question, every))
 
 
 def texts(course: Course, name: str) -> Texts:

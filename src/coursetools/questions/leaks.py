@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from coursetools.assignments.release import release, source, sources
+from coursetools.assignments.release import release
+from coursetools.assignments.sources import source, sources
 from coursetools.course import Course
 from coursetools.notebooks.imports import read_notebook
 from coursetools.questions.catalogue import load, names

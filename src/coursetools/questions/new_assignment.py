@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.assignments.release import released, source, sources
+from coursetools.assignments.sources import released, source, sources
 from coursetools.book import contents, routes
 from coursetools.course import SOURCES, Course, write_whole
-from coursetools.notebooks.header_cells import COLAB_TEXT, book_link
+from coursetools.notebooks.header_cells import book_link
 from coursetools.notebooks.imports import notebook_text, read_notebook
 from coursetools.questions.catalogue import file_of
 
@@ -59,9 +59,7 @@ What it is about, in a few sentences. It goes with
 
 Replace each `raise NotImplementedError()` by your answer. The cell below each answer calls `check`,
 which says at once what passes and, if something does not, shows your values beside the expected
-ones. You may add cells and functions of your own. Leave the cells with `check` as they are.
-
-{link}"""
+ones. You may add cells and functions of your own. Leave the cells with `check` as they are."""
 
 WHAT = """## {place}. {heading}
 
@@ -111,7 +109,7 @@ def new(course: Course, name: str, questions: list[str], chapter: str | None = N
         texts[private / f"{file_of(one)}.py"] = QUESTION.format(**names)
         texts[private / f"{file_of(one)}.md"] = ABOUT.format(**names)
     texts[notebooks / f"{name}.ipynb"] = _notebook(
-        read_notebook(source(course, pattern)), pattern, facts, questions
+        read_notebook(source(course, pattern)), facts, questions
     )
     listed, page = course / "_toc.yml", course.page(chapter)
     texts[listed] = _in_contents(listed.read_text(encoding="utf-8"), name)
@@ -177,16 +175,12 @@ def _heading(question: str) -> str:
     return file_of(question).replace("_", " ").capitalize()
 
 
-def _notebook(
-    pattern: dict[str, Any], old: str, facts: dict[str, Any], questions: list[str]
-) -> str:
+def _notebook(pattern: dict[str, Any], facts: dict[str, Any], questions: list[str]) -> str:
     """Return the source notebook, with the cells of `pattern` that all notebooks share."""
     cells = {cell["id"]: cell for cell in pattern["cells"]}
-    colab = COLAB_TEXT.search(cells["title"]["source"])  # none where the course has no address
-    link = colab[0].strip().replace(old, facts["name"]) if colab else ""
     imports = "import torch\n\nfrom coursekit.check import check, submit_check"
     made = [
-        _cell("title", TITLE.format(**facts, link=link).rstrip(), kind="markdown"),
+        _cell("title", TITLE.format(**facts), kind="markdown"),
         cells["setup-colab"],
         _cell("imports", imports),
     ]

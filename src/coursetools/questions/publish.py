@@ -13,12 +13,15 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit.submission import regions
 from coursekit.submission.deadline import spelled
-from coursetools.assignments.release import release_text, released, source, sources, write_release
+from coursetools.assignments.release import release_text, write_release
+from coursetools.assignments.sources import released, source, sources
 from coursetools.course import Course, write_whole
 from coursetools.notebooks.imports import notebook_text, read_notebook
+from coursetools.notebooks.set_address import carry
 from coursetools.questions import catalogue, compiling
 from coursetools.questions.leaks import SOLVED, leaks
 from coursetools.questions.new_assignment import new
+from coursetools.questions.private_links import drop_private_links
 from coursetools.settings.assignment_settings import due_of
 from coursetools.settings.class_settings import zone_of
 from coursetools.settings.exam_settings import Exam, private_exam, private_exams
@@ -151,6 +154,8 @@ def public(course: Course, folder: Path) -> int:
     for path in paths:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(course / path, folder / path)
+    drop_private_links(course, folder, paths)
+    carry(Course(folder))
     leaked = leaks(course, folder)
     if leaked:
         shutil.rmtree(folder)

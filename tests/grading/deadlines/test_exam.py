@@ -15,7 +15,8 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursekit.check import compiled, handin, variant
 from coursekit.check.exam import RAN, VARIANT, asked, exam_check
-from coursetools.assignments.release import as_exam, released, with_numbers
+from coursetools.assignments.release import as_exam, with_numbers
+from coursetools.assignments.sources import released
 from coursetools.book.assignment_pages import read_assignment
 from coursetools.cli import main
 from coursetools.course import Course

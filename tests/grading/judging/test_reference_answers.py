@@ -10,7 +10,7 @@ import torch
 
 from coursekit.check.outcome import differ, observe
 from coursekit.submission.resource_limits import MB, Limits
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.course import Course
 from coursetools.grading.judging.reference_answers import ReferenceAnswers
 from coursetools.grading.student import remote_answers, wire

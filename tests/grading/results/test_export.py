@@ -197,7 +197,7 @@ def test_nbgraders_own_step_uses_the_plugin(classroom) -> None:
 def test_says_what_is_wrong(classroom) -> None:
     with pytest.raises(CourseError, match="nobody to export"):
         export(classroom.course, classroom.name)
-    with pytest.raises(CourseError, match="no assignment"):
+    with pytest.raises(CourseError, match="No assignment"):
         export(classroom.course, "cubes")
     classroom.student("ada")
     with pytest.raises(CourseError, match="csv, json, canvas, moodle, worksheet"):

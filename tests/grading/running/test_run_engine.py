@@ -75,7 +75,7 @@ def test_a_question_of_the_course(classroom, copied):
     import json
 
     from coursekit.submission.regions import release_source
-    from coursetools.assignments.release import source
+    from coursetools.assignments.sources import source
 
     copied("a01_kernels", classroom.root)
     master = json.loads(source(classroom.course, "a01_kernels").read_text())

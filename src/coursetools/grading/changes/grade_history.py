@@ -6,6 +6,7 @@ import argparse
 import json
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit._base.progress import Progress, track
 from coursetools.grading.changes.journal import Journal, as_table, difference, total_of
 from coursetools.grading.records import log
@@ -121,9 +122,8 @@ def history(arguments: argparse.Namespace) -> int:
     student = Groups.of(folders).key(arguments.student)
     journal = Journal.read(folders).look("seen")
     if student not in journal.now:
-        raise CourseError(
-            f"{arguments.student!r} is not on the class list and has no grade in {folders.name}"
-        )
+        known = sorted(journal.now)
+        raise CourseError(no_such("student", arguments.student, known, tell=False))
     zone = zone_of(arguments.course, arguments.name)
     for time, what, text in sorted(_steps(folders, journal, student), key=lambda step: step[0]):
         print(f"{log.time_in(zone, time)}  {what:<12}  {text}".rstrip())

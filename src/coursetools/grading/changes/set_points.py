@@ -7,10 +7,10 @@ feedback and the tables.
 from __future__ import annotations
 
 import argparse
-from difflib import get_close_matches
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit._base.progress import Progress
 from coursetools.course import Course
 from coursetools.grading.changes.journal import Journal, total_of
@@ -159,9 +159,10 @@ def find(asked: dict[str, Outline], question: str) -> tuple[str, Part]:
             parts[name] = part
     exact = {name: part for name, part in parts.items() if question in (name, part.cell)}
     parts = exact if len(exact) == 1 else parts
-    if len(parts) != 1:
-        what = f"could be {' or '.join(parts)}" if parts else "is not a question"
-        raise CourseError(f"{question!r} {what}; there are {', '.join(known)}")
+    if not parts:
+        raise CourseError(no_such("question", question, known))
+    if len(parts) > 1:
+        raise CourseError(f"{question!r} could be {' or '.join(parts)}; write one of these")
     return next(iter(parts.items()))
 
 
@@ -181,6 +182,4 @@ def _known(folders: Folders, students: list[str]) -> None:
     people = _people(folders)
     for one in students:
         if one not in people:
-            near = get_close_matches(one, people, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise CourseError(f"{one!r} is not in the class{hint}")
+            raise CourseError(no_such("student", one, sorted(people), tell=False))

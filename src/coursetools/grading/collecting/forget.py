@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import did_you_mean
 from coursetools.grading.collecting.choose import choose, taken_back
 from coursetools.grading.gradebook.lateness import read_lateness
 from coursetools.grading.records.attempts import (
@@ -77,7 +78,10 @@ def _latest(folders: Folders, students: Sequence[str]) -> list[Attempt]:
     if students:
         by_student = {one: attempts_of(folders, one) for one in students}
         if nothing := [one for one, attempts in by_student.items() if not attempts]:
-            raise CourseError(f"nothing of {folders.name} was collected of {some(nothing)}")
+            root = folders.class_folder / "attempts"
+            people = sorted(os.listdir(root)) if root.is_dir() else []
+            near = "" if nothing[0] in people else did_you_mean(nothing[0], people)
+            raise CourseError(f"nothing of {folders.name} was collected of {some(nothing)}{near}")
     else:
         root = folders.class_folder / "attempts"
         names = sorted(os.listdir(root)) if root.is_dir() else []

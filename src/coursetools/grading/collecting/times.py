@@ -64,9 +64,10 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
             time=time,
             zoned=zoned,
         )
-        key: Any = (one.id, one.number, one.email.casefold()) if one.id or one.number else one.email
-        key = key or one.name
-        if not key or key == ("", "", ""):
+        name = "" if one.lasting else one.name  # `worksheet_numbers` says that two have one number
+        key: Any = (one.id, one.number, one.email.casefold(), name)
+        key = key if one.id or one.number else one.email or one.name
+        if not key:
             raise CourseError(f"{where} does not say whose time it is")
         line = where.rpartition(" ")[2]
         if line_of.setdefault(key, line) != line:

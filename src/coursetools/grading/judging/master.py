@@ -6,8 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from typing import Self
 
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.course import Course
+from coursetools.notebooks.header_lines import without_header
 from coursetools.questions.catalogue import Texts, texts
 
 
@@ -16,7 +17,7 @@ class Master:
     """The private half of an assignment; small, and the same on every machine."""
 
     name: str
-    notebook: str  # the source notebook, JSON, with solutions and hidden tests
+    notebook: str  # the source notebook, JSON, with solutions and hidden tests, without its header
     files: Texts = ()  # those of `solutions/NAME/`: answers, cases and mistakes
     key: str = ""  # names all that a grade depends on but for submission, limits and our own code
 
@@ -28,7 +29,8 @@ class Master:
 
     @classmethod
     def of(cls, name: str, notebook: str, files: Texts = ()) -> Self:
-        """Return a master with the key that belongs to its content."""
+        """Return a master without its header, and with the key that belongs to its content."""
+        notebook = without_header(notebook)
         digest = hashlib.sha256()
         for part in (name, notebook, *(part for file in files for part in file)):
             digest.update(hashlib.sha256(part.encode("utf-8", "replace")).digest())

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit.submission.resource_limits import Limits
-from coursetools.assignments.release import check_beside
+from coursetools.assignments.sources import check_beside
 from coursetools.course import Course
 from coursetools.settings.assignment_settings import settings_of
 from coursetools.settings.class_settings import checked
@@ -123,7 +124,7 @@ class Folders:
         """Return the names of the instructor's notebooks, "a01_kernels", without the suffix."""
         names = sorted(path.stem for path in self.source.glob("*.ipynb"))
         if not names:
-            raise CourseError(f"there is no assignment {self.name}: no notebook in {self.source}")
+            raise CourseError(no_such("assignment", self.name, self.course.assignments))
         check_beside(self.course, self.name)
         return [self.name] if self.name in names else names
 

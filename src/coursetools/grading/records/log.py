@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit.submission.deadline import clock
 from coursetools.course import Course
 from coursetools.settings.class_settings import zone_of
@@ -36,8 +37,12 @@ def read_log(course: Course, assignment: str = "") -> list[dict[str, Any]]:
 
 def run(arguments: argparse.Namespace) -> int:
     """The command: `name` or None, `course`."""
-    zone = zone_of(arguments.course, arguments.name)
-    for one in read_log(arguments.course, arguments.name or ""):
+    course, name = arguments.course, arguments.name or ""
+    lines = read_log(course, name)
+    if name and not lines and name not in course.assignments:
+        raise CourseError(no_such("assignment", name, course.assignments))
+    zone = zone_of(course, arguments.name)
+    for one in lines:
         print(as_line(one, zone))
     return 0
 

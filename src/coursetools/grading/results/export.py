@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.folders import Folders
@@ -94,7 +95,7 @@ def export(
 def check(form: str, into: Path | None) -> None:
     """Say what is wrong with a format, or with filling it in."""
     if form not in FORMATS:
-        raise CourseError(f"{form!r} is not a format of a table; choose from {', '.join(FORMATS)}")
+        raise CourseError(no_such("format", form, FORMATS))
     how = FORMATS[form]
     if how.write is None and into is None:
         raise CourseError(

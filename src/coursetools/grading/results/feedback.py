@@ -16,6 +16,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from coursekit._base.errors import CourseError
+from coursekit._base.nearest import no_such
 from coursekit._base.progress import Progress, track
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.attempts import too_late
@@ -35,6 +36,7 @@ from coursetools.grading.results.scores import (
     verdicts_of,
 )
 from coursetools.jobs.pool import Pool
+from coursetools.notes import Notes
 from coursetools.settings.exam_settings import exam_of
 from coursetools.settings.late_rule import LateRule, rule_of
 from coursetools.text import some
@@ -170,13 +172,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _zip(arguments: argparse.Namespace, folders: Folders) -> Zipped:
     """Put the pages into a zip, as `--zip`, `--output` and `--worksheet` say."""
+    from coursetools.grading.collecting.roster import class_list
     from coursetools.grading.collecting.times import read_times
+    from coursetools.grading.collecting.worksheet_numbers import own_rows
     from coursetools.grading.results.feedback_zip import zip_feedback
 
     tasks = _tasks(folders, arguments.student)
     if arguments.student is None:  # and whoever was collected since, to be named
         known = {student.id for student, _ in tasks}
         tasks += [(Student(w), Handed(w, {})) for w in folders.students() if w not in known]
+    worksheet = []
+    if path := arguments.worksheet:
+        note = Progress().note if arguments.quiet else Notes().note
+        worksheet = own_rows(folders, path, read_times(path), class_list(folders), note=note)
     return zip_feedback(
         folders,
         outlines(folders),
@@ -184,7 +192,7 @@ def _zip(arguments: argparse.Namespace, folders: Folders) -> Zipped:
         arguments.zip,
         rule=rule_of(folders.private),
         output=arguments.output,
-        worksheet=read_times(arguments.worksheet) if arguments.worksheet else (),
+        worksheet=worksheet,
     )
 
 
@@ -199,7 +207,7 @@ def _tasks(folders: Folders, only: str | None) -> list[Task]:
     names = sorted(set(book.students) | set(handed))
     if only is not None:
         if only not in names:
-            raise CourseError(f"nobody called {only!r} is in the class list or has been graded")
+            raise CourseError(no_such("student", only, names, tell=False))
         if _waits(book.student(only, handed.get(only))):
             raise CourseError(f"{only} has submitted nothing yet, and {folders.name} is still open")
         names = [only]

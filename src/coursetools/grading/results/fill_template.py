@@ -18,6 +18,7 @@ from coursetools.grading.collecting import worksheet
 from coursetools.grading.collecting.identify import Names
 from coursetools.grading.collecting.roster import ClassList, Person, class_list
 from coursetools.grading.collecting.times import HandIn, number_in
+from coursetools.grading.collecting.worksheet_numbers import own_rows
 from coursetools.grading.records.attempts import numbers_of
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
@@ -49,7 +50,8 @@ class Filling:
         self.anybody = listed.open  # there is no class list, so everyone may be in the class
         known = {person.id for person in people}
         people += [person for person in listed.people if person.id not in known]
-        self.names = Names(folders, ClassList(people, False))
+        self.folders, self.listed = folders, ClassList(people, False)
+        self.names = Names(folders, self.listed)
         self.numbers = {n: groups.person(who) for n, who in numbers_of(folders).items()}
         self.unlinked = 0  # lines that may be of somebody whose submission has no name yet
         self.notes: list[str] = []
@@ -162,19 +164,26 @@ def fill_worksheet(
             or f"{source.path} is not Moodle's grading worksheet: Moodle asks for the columns "
             "Identifier, Grade and Last modified (grade), in your language"
         )
-    rows, small = [], set()
-    for line, cells in source.rows:
-        row = cells + [""] * (len(source.header) - len(cells))
+    width = len(source.header)
+    lines = [(line, cells + [""] * (width - len(cells))) for line, cells in source.rows]
+    people = []
+    for line, row in lines:
         have = {meaning: row[at].strip() for meaning, at in sheet.people().items()}
-        person = HandIn(
-            where=f"{source.path}, line {line}",
-            number=number_in(have["participant"]),
-            lasting=False,
-            id=have.get("id", ""),
-            email=have.get("email", ""),
-            name=have.get("name", ""),
+        people.append(
+            HandIn(
+                where=f"{source.path}, line {line}",
+                number=number_in(have["participant"]),
+                lasting=False,
+                id=have.get("id", ""),
+                email=have.get("email", ""),
+                name=have.get("name", ""),
+            )
         )
-        student = filling.row_of(person)
+    note = filling.notes.append
+    ours = own_rows(filling.folders, source.path, people, filling.listed, note=note)
+    rows, small = [], set()
+    for (_, row), person in zip(lines, people, strict=True):
+        student = filling.row_of(person) if person in ours else None
         locked = sheet.locked is not None and worksheet.is_locked(row[sheet.locked])
         if student is not None and locked:
             filling.notes.append(f"{person.where}: Moodle has locked this grade; left as it is")

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from coursekit._base.progress import Progress, track
 from coursekit.submission import parsing
 from coursekit.submission.regions import grade_id, is_solution, release_source
-from coursetools.assignments.release import source
+from coursetools.assignments.sources import source
 from coursetools.course import Course, write_changed
 from coursetools.grading.fingerprints import fingerprints
 from coursetools.grading.own_answers import Likeness, OwnAnswers

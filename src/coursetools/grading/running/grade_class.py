@@ -46,6 +46,7 @@ from coursetools.grading.running.submitted import (
 )
 from coursetools.grading.running.summary import Summary, summarise
 from coursetools.grading.running.tasks import Outcome, Task, judged
+from coursetools.text import some
 
 BATCH = 50  # rows in one transaction
 BATCH_SECONDS = 2.0  # at most between a verdict and its row
@@ -136,11 +137,25 @@ class _Run:
     def dry(self) -> Summary:
         """Say what would be done; touch nothing."""
         plan = self._plan(None)
+        reasons: dict[str, list[str]] = {}
         for task in plan.grade:
-            self.progress.note(f"would grade {task.student}")
+            reasons.setdefault(self._reason(task), []).append(task.student)
+        for reason, students in reasons.items():
+            self.progress.note(f"{reason}: {some(students)}")
         would = len(plan.grade) + len(plan.settled)
         did = {"unchanged": plan.unchanged, "would_grade": would}
         return summarise(self.folders, self.index, None, **did)
+
+    def _reason(self, task: Task) -> str:
+        """Say why a submission is to be graded."""
+        place = self.index.get((task.student, task.notebook))
+        if place is None:
+            return "not graded yet"
+        if place.submission != state_of(task.path, self.folders):
+            return "another submission"
+        made = made_of(self.masters[task.notebook], self.folders)
+        changed = [name for name in made if place.made_of.get(name) != made[name]]
+        return f"another version of the {' and '.join(changed)}" if changed else "by --force"
 
     def enter(self) -> int:
         """Write what is graded already and not as it should be in the gradebook; grade nothing."""
