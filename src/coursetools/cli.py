@@ -30,9 +30,9 @@ EVERYWHERE = (
 )
 GROUPS = {  # whose commands they are -> which, in the order in which they are needed
     "learners": "check train results doctor",
-    "instructors, an evening of grading": "next collect grade mark report feedback export",
-    "instructors, points afterwards": "changes history log override similarity own-code",
-    "instructors, a class": "extend term backup restore gradescope",
+    "instructors, an evening of grading": "next settings collect grade mark review feedback export",
+    "instructors, points afterwards": "why override",
+    "instructors, a class": "term backup restore gradescope",
     "instructors, assignments": "assignment audit",
     "authors": "book notebooks chapter translate address",
 }

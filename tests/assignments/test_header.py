@@ -18,18 +18,18 @@ NAME, OURS = "a01_kernels", "https://github.com/some-body/a-course"
 COMMANDS = {
     "deadline": {
         "address": f"address {OURS}",
-        "due": f"assignment due {NAME} 2030-11-20T12:00",
+        "due": f"settings {NAME} --due 2030-11-20T12:00",
         "release": f"assignment release {NAME}",
     },
     "exam": {
         "address": f"address {OURS}",
-        "due": f"assignment due {NAME} 2030-11-20T12:00 --start 2030-11-20T10:00",
+        "due": f"settings {NAME} --due 2030-11-20T12:00 --start 2030-11-20T10:00",
         "release": f"assignment release {NAME}",
     },
     "moved": {
         "address": "address https://github.com/another/place",
         "moved": f"address {OURS}",
-        "due": f"assignment due {NAME} 2030-11-20T12:00",
+        "due": f"settings {NAME} --due 2030-11-20T12:00",
         "release": f"assignment release {NAME}",
     },
 }

@@ -50,13 +50,14 @@ def walked(folders: Folders, answers: Iterable[str]) -> tuple[int, list[list[str
 
 def test_from_the_class_list_to_a_table(folders, tmp_path, capsys):
     listed, handed_in = str(tmp_path / "class.csv"), str(tmp_path / "from the platform")
-    code, ran = walked(folders, [listed, handed_in, "", "", "", ""])
+    code, ran = walked(folders, [listed, "2026-11-20T12:00", handed_in, "", "", "", "", ""])
     assert code == 0
     assert ran == [
         ["collect", "ps1", "--roster", listed],
+        ["settings", "ps1", "--due", "2026-11-20T12:00"],
         ["collect", "ps1", "--from", handed_in],
         ["grade", "ps1"],
-        ["report", "ps1"],
+        ["review", "ps1"],
         ["feedback", "ps1"],
         ["export", "ps1"],
     ]
@@ -74,22 +75,45 @@ def test_from_the_class_list_to_a_table(folders, tmp_path, capsys):
 
 
 def test_it_can_be_left_and_taken_up(folders, tmp_path, capsys):
-    assert walked(folders, [str(tmp_path / "class.csv"), "q"])[0] == 0
+    assert walked(folders, [str(tmp_path / "class.csv"), "", "q"])[0] == 0
     assert "Left here; coursekit next ps1 goes on" in capsys.readouterr().out
-    code, ran = walked(folders, [str(tmp_path / "from the platform")])
+    code, ran = walked(folders, ["", str(tmp_path / "from the platform")])
     assert (code, len(ran)) == (0, 1)
     said = capsys.readouterr().out
     assert "Class list: 3 students." in said and "Left here" in said
     # what is done alone counts as done
-    assert cli.main(["report", "ps1", "--root", str(folders.course.root)]) in (0, 1)
-    code, ran = walked(folders, ["", "n", "n", "n", "n"])
+    assert cli.main(["review", "ps1", "--root", str(folders.course.root)]) in (0, 1)
+    code, ran = walked(folders, ["", "", "n", "n", "n", "n"])
     assert (code, ran) == (0, [])
     said = capsys.readouterr().out
     assert "Handed in: 2 students; nothing from 1 (cy)." in said
 
 
+def test_a_zip_of_moodle_comes_with_its_worksheet(folders, tmp_path):
+    (tmp_path / "a 1.zip").touch()
+    (tmp_path / "Grades.csv").touch()
+    step = next_step._hand_ins("ps1", next_step.Stand(folders))
+    both = f"'{tmp_path / 'a 1.zip'}' {tmp_path / 'Grades.csv'}"
+    assert step.command(both) == [
+        "collect", "ps1", "--zip", str(tmp_path / "a 1.zip"), "--times",
+        str(tmp_path / "Grades.csv"),
+    ]  # fmt: skip
+
+
+def test_it_waits_for_answers_that_are_not_marked(folders, classroom, tmp_path, capsys):
+    class_list, files = str(tmp_path / "class.csv"), str(tmp_path / "from the platform")
+    for path in (tmp_path / "from the platform").iterdir():
+        path.write_text(json.dumps(classroom.answered(why="In words.")))
+    code, ran = walked(folders, [class_list, "", files, "y"])
+    said = capsys.readouterr().out
+    assert (code, ran[-1]) == (0, ["grade", "ps1"])
+    assert "Written answers: those of 2 (ada, ben) are not marked yet" in said
+    assert said.endswith("Left here; coursekit next ps1 goes on from where the class stands.\n")
+    assert next_step._words(next_step.Stand(folders)).due == "mark ps1"
+
+
 def test_an_answer_that_cannot_be_is_asked_for_again(folders, tmp_path, capsys):
-    answers = ["nowhere.csv", str(tmp_path / "class.csv"), "neither", "q"]
+    answers = ["nowhere.csv", str(tmp_path / "class.csv"), "", "neither", "q"]
     code, ran = walked(folders, answers)
     said = capsys.readouterr().out
     assert (code, len(ran)) == (0, 1)

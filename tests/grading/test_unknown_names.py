@@ -14,10 +14,10 @@ from coursetools.grading.running import grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 ASSIGNMENT = (
-    "collect {}", "grade {}", "mark {}", "feedback {}", "report {}", "export {}", "next {}",
-    "extend {} ada 48h", "similarity {}", "gradescope {} x.zip", "own-code {}", "log {}",
-    "override {} square full --why x", "changes {}", "history {} ada", "audit {}",
-    "assignment release {}", "assignment due {}", "assignment paper {}", "assignment solutions {}",
+    "collect {}", "grade {}", "mark {}", "feedback {}", "export {}", "next {}",
+    "settings {} --extend 48h --student ada", "review {}", "gradescope {} x.zip", "why {}",
+    "override {} square full --why x", "why {} ada", "audit {}",
+    "assignment release {}", "settings {}", "assignment paper {}", "assignment solutions {}",
 )  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def test_an_assignment(classroom, capsys, monkeypatch, command, name):
     ("command", "said"),
     [
         ("override ps1 square full --why x --student adda", "No student adda. Did you mean ada?"),
-        ("history ps1 adda", "No student adda. Did you mean ada?"),
+        ("why ps1 adda", "No student adda. Did you mean ada?"),
         ("feedback ps1 --student adda", "No student adda. Did you mean ada?"),
         ("collect ps1 --forget adda", "did you mean ada?"),
         ("override ps1 sqare full --why x", "No question sqare. Did you mean square?"),

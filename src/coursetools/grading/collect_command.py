@@ -240,7 +240,7 @@ def as_lines(result: Result, delivery: Delivery, arguments: argparse.Namespace) 
     """Return the result as people read it."""
     name, gone, lines = result.assignment, delivery.gone, []
     if result.requests is not None:
-        lines.append(f"requests: {result.requests} new; coursekit report {name} lists them")
+        lines.append(f"requests: {result.requests} new; coursekit review {name} lists them")
     if result.marks:
         lines += result.marks.as_lines()
     if result.class_list is not None:

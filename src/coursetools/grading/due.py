@@ -1,11 +1,10 @@
-"""`coursekit assignment due`: when an assignment is due, said or set in its `assignment.toml`.
+"""Of `coursekit settings`: a deadline, written into an assignment's `assignment.toml`.
 
 With a start, too, it is an exam.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import tomllib
 from datetime import datetime
@@ -16,35 +15,11 @@ from coursekit.submission import deadline
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course, write_whole
 from coursetools.grading.records import log
-from coursetools.grading.records.folders import Folders
-from coursetools.settings.assignment_settings import due_of, settings_of
-from coursetools.settings.class_settings import time_zone_of, zone_of
+from coursetools.settings.assignment_settings import settings_of
+from coursetools.settings.class_settings import time_zone_of
 from coursetools.settings.exam_settings import exam_of
 
 VALUE = r"[ \t]*=[ \t]*[^#\n]*?(?=[ \t]*\r?(#|$))"
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `time`, `start`, `course`, `quiet`."""
-    course, name = arguments.course, arguments.name
-    private = Folders(course, name).private
-    Folders(course, name).notebooks()  # what does not exist is known before anything is written
-    if arguments.start and not arguments.time:
-        raise CourseError(f"an exam has an end, too: coursekit assignment due {name} END --start …")
-    if arguments.time is not None:
-        set_due(course, name, arguments.time, arguments.start)
-        if arguments.quiet:
-            return 0
-    due_of(private)  # which complains of a due without a zone
-    due, exam = settings_of(private).get("due"), exam_of(course, name)
-    if exam:
-        print(exam)
-    else:
-        when = due and spelled(due.astimezone(zone_of(course, name)))
-        print(f"{name} is due {when}" if due else f"{name} has no deadline of its own")
-    if arguments.time is not None:
-        print(f"coursekit assignment release {name} tells the students")
-    return 0
 
 
 def set_due(course: Course, name: str, text: str, start: str | None = None) -> datetime:
@@ -82,7 +57,7 @@ def set_due(course: Course, name: str, text: str, start: str | None = None) -> d
     if not same:
         raise CourseError(f"{path} writes due in an unusual way; write it yourself: {line}")
     write_whole(path, new)
-    log.record(course, "assignment due", assignment=name, due=due.isoformat(), start=start)
+    log.record(course, "settings", assignment=name, due=due.isoformat(), start=start)
     return due
 
 

@@ -1,12 +1,10 @@
-"""`coursekit extend`: more time for some students, or for one in every assignment.
+"""Of `coursekit settings`: more time for some students, or for one in every assignment.
 
 What is granted stands in `autograder/extensions.csv`, and so is valid before anything is handed in.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -35,28 +33,6 @@ from coursetools.settings.extensions import (
 Note = Callable[[str], None]
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `words`, `why`, `remove`, `list`, `course`, `quiet`."""
-    course, name, words = arguments.course, arguments.name, list(arguments.words)
-    if arguments.list:
-        print("\n".join(listed(course, name)))
-        return 0
-    if name is None or len(words) < (1 if arguments.remove else 2):
-        raise CourseError(
-            "say for what, for whom and how long: coursekit extend NAME STUDENT 48h (or 2d, a "
-            "time, excused); --remove takes it back, --list shows what there is"
-        )
-    note: Note = lambda text: print(text, file=sys.stderr)  # noqa: E731
-    if arguments.remove:
-        lines = take_back(course, name, words, note)
-    else:
-        *students, what = words
-        lines = extend(course, name, students, what, why=arguments.why, note=note)
-    if not arguments.quiet:
-        print("\n".join(lines))
-    return 0
-
-
 def extend(
     course: Course,
     name: str,
@@ -74,8 +50,8 @@ def extend(
     if name != ALL and extension != EXCUSED:
         if due is None:
             raise CourseError(
-                f"{name} has no deadline that could be later; set one first: coursekit assignment "
-                f"due {name} TIME"
+                f"{name} has no deadline that could be later; set one first: coursekit settings "
+                f"{name} --due TIME"
             )
         if isinstance(extension, datetime) and extension <= due:
             raise CourseError(
@@ -86,7 +62,7 @@ def extend(
     table.put(new)
     table.write()
     for who in people:
-        log.record(course, "extend", assignment=name, student=who, extension=what, why=why)
+        log.record(course, "settings", assignment=name, student=who, extension=what, why=why)
     _into_gradebook(course, name)
     said = [_said(line, due) for line in new]
     if name != ALL and extension != EXCUSED:
@@ -109,7 +85,7 @@ def take_back(
             raise CourseError(f"{who} has no extension for {name} in {course.relative(table.path)}")
     table.write()
     for who in people:
-        log.record(course, "extend", assignment=name, student=who, extension="taken back")
+        log.record(course, "settings", assignment=name, student=who, extension="taken back")
     _into_gradebook(course, name)
     return [f"{who}, {name}: taken back" for who in people] + _graded_again(course, name, people)
 

@@ -96,7 +96,10 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--worksheet", type=Path, metavar="CSV", help=text)
     option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
 
-    option = one(inside("grading.results.report"), "report", "write the instructor's page")
+    text = "write the pages to read first: the report, similar answers, questions about own code"
+    option = one(inside("grading.results.review"), "review", text)
+    text = "earlier submissions to compare with: folders of notebooks, or backups"
+    option("earlier", nargs="*", type=Path, metavar="EARLIER", help=text)
 
     text = "write a page about a term: who falls behind, which mistakes come back"
     adder(commands, inside("grading.results.term_page"), "term", text)
@@ -118,26 +121,23 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "guide a class through an assignment, one step at a time"
     option = one(inside("grading.next_step"), "next", text)
 
-    text = "give students more time, or excuse them"
-    option = adder(commands, inside("grading.extend"), "extend", text)
-    option("name", nargs="?", metavar="NAME", help="the assignment, or all for every one")
-    more = "students, then 48h, 2d, 30min, a time or excused"
-    option("words", nargs="*", metavar="STUDENT", help=more)
-    option("--why", default="", metavar="TEXT", help="a note for whoever reads the table")
-    option("--remove", action="store_true", help="take it back")
-    option("--list", action="store_true", help="show who has more time")
-
-    text = "list solutions that are alike, for a human to read"
-    option = one(inside("grading.results.similarity"), "similarity", text)
-    text = "earlier hand-ins to compare with: a folder of notebooks, or a backup"
-    option("--also", action="append", type=Path, metavar="PATH", help=text)
+    text = "show or set a deadline, an exam, and who has more time"
+    option = adder(commands, inside("grading.settings_command"), "settings", text)
+    option("name", nargs="?", metavar="NAME", help="the assignment")
+    option("--all", action="store_true", help="every assignment, in the place of NAME")
+    text = "the deadline: 2026-11-20T12:00, or with a zone +01:00"
+    option("--due", metavar="TIME", help=text)
+    option("--start", metavar="TIME", help="of an exam, which ends when it is due")
+    text = "more time for students: 48h, 2d, 30min, a time, or excused; none takes it back"
+    option("--extend", metavar="TIME", help=text)
+    option(
+        "--student", nargs="+", action="extend", metavar="ID", dest="students", help="who gets it"
+    )
+    option("--why", default="", metavar="TEXT", help="a note for those who read the table")
 
     text = "write an assignment's autograder for Gradescope, with its hidden cases"
     option = one(inside("grading.gradescope"), "gradescope", text)
     option("file", type=Path, metavar="FILE", help="the zip")
-
-    text = "write a question to each student about the answer that they handed in"
-    option = one(inside("grading.results.own_code"), "own-code", text)
 
     _changes(commands, adder, inside, one)
     _exercises(commands, adder, inside)
@@ -157,15 +157,10 @@ def _changes(
     option("--why", metavar="TEXT", help="what the student reads")
     option("--remove", action="store_true", help="take it back")
 
-    text = "list students whose points differ from those released, and why"
-    option = one(inside("grading.changes.grade_history", "changes"), "changes", text)
-
-    text = "show how a student's grade came about"
-    option = one(inside("grading.changes.grade_history", "history"), "history", text)
-    option("student", metavar="STUDENT", help="an id")
-
-    option = adder(commands, inside("grading.records.log"), "log", "show who changed what")
-    option("name", nargs="?", metavar="NAME", help="one assignment (default: all)")
+    text = "show how a grade came about, or what has changed since points went out"
+    option = adder(commands, inside("grading.changes.grade_history", "why"), "why", text)
+    option("name", nargs="?", metavar="NAME", help="one assignment (default: all that was done)")
+    option("student", nargs="?", metavar="STUDENT", help="how their grade came about")
 
     text = "back a class up into one zip"
     option = adder(commands, inside("grading.changes.class_backup", "run_backup"), "backup", text)
@@ -201,11 +196,6 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     )
     option("folder", type=Path, metavar="DIR", help="a new folder, or what this wrote before")
     assignment.choices["public"].set_defaults(action="public")
-    run_due = inside("grading.due")
-    option = adder(assignment, run_due, "due", "say or set when an assignment is due")
-    option("name", metavar="NAME", help="the assignment")
-    option("time", nargs="?", metavar="TIME", help="2026-11-20T12:00, or with a zone +01:00")
-    option("--start", metavar="TIME", help="of an exam, which ends when it is due")
     text = "write an assignment for paper, as HTML and PDF"
     option = adder(assignment, inside("assignments.paper"), "paper", text)
     option("name", metavar="NAME", help="the assignment")

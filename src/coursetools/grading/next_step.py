@@ -104,12 +104,16 @@ class Step:
 def steps(name: str, stand: Callable[[], Stand]) -> Iterator[Step]:
     """Yield the steps in order; `stand` is asked anew for each, for the last one has changed it."""
     yield _class_list(name, stand())
+    yield _deadline(name, stand())
     yield _hand_ins(name, stand())
     yield _times(name, stand())
     yield _grades(name, stand())
     if not stand().handed_in:
         return
-    yield _words(stand())
+    now, before = stand(), None
+    while now.waiting != before:  # marks of some leave others; who goes on without changes nothing
+        yield _words(now)
+        now, before = stand(), now.waiting
     yield _report(name, stand())
     yield _feedback(name, stand())
     yield _table(name, stand())
@@ -125,6 +129,18 @@ def _class_list(name: str, stand: Stand) -> Step:
     )
 
 
+def _deadline(name: str, stand: Stand) -> Step:
+    lateness = read_lateness(stand.folders)
+    if lateness.due is not None:
+        due = lateness.due.replace(tzinfo=UTC).astimezone(lateness.zone)
+        return Step(f"due {spelled(due)}")
+    return Step(
+        "no deadline, so nothing is late",
+        "the deadline, such as 2026-11-20T12:00",
+        lambda time: ["settings", name, "--due", time],
+    )
+
+
 def _hand_ins(name: str, stand: Stand) -> Step:
     missing = [who for who, one in stand.without.items() if one.state == "missing"]
     open_for = [who for who, one in stand.without.items() if one.state == "open"]
@@ -135,7 +151,8 @@ def _hand_ins(name: str, stand: Stand) -> Step:
         state += f"; still open for {some(open_for)}"
     return Step(
         state,
-        "a zip of Canvas or Moodle, a folder, or the word exchange",
+        "a zip of Canvas; a zip of Moodle and its grading worksheet, which knows the times and "
+        "tells namesakes apart; a folder; or the word exchange",
         lambda answer: ["collect", name, *_source(answer)],
         due="" if stand.handed_in else f"collect {name} --zip FILE",
     )
@@ -144,22 +161,23 @@ def _hand_ins(name: str, stand: Stand) -> Step:
 def _source(answer: str) -> Words:
     if answer == "exchange":
         return ["--exchange"]
-    path = _file(answer)
-    return ["--from" if Path(path).is_dir() else "--zip", path]
+    files = [answer] if Path(answer.strip("'\"")).exists() else shlex.split(answer)
+    path, *tables = map(_file, files)
+    if len(tables) > 1:
+        raise CourseError("one zip or folder, and one worksheet behind it")
+    source = ["--from" if Path(path).is_dir() else "--zip", path]
+    return [*source, "--times", *tables] if tables else source
 
 
 def _times(name: str, stand: Stand) -> Step:
     lateness = read_lateness(stand.folders)
     if lateness.due is None:
-        return Step(
-            f"no deadline, so nothing is late; coursekit assignment due {name} TIME sets one"
-        )
-    due = lateness.due.replace(tzinfo=UTC).astimezone(lateness.zone)
+        return Step("times of submission: not needed without a deadline")
     if not stand.unknown:
-        return Step(f"due {spelled(due)}; it is known when each came")
+        return Step("times of submission: all known")
     return Step(
-        f"due {spelled(due)}; hand-in time unknown for {counted(stand.unknown, 'student')}, so no "
-        "late penalty applies to them",
+        f"times of submission: unknown for {counted(stand.unknown, 'student')}, so no late "
+        "penalty applies to them",
         "a table of times (id, time), or Moodle's grading worksheet",
         lambda path: ["collect", name, "--times", _file(path)],
     )
@@ -178,18 +196,25 @@ def _grades(name: str, stand: Stand) -> Step:
 
 def _words(stand: Stand) -> Step:
     if not stand.waiting:
-        return Step("answers in words: none waits for you")
+        return Step("written answers: none is waiting to be marked")
+    name = stand.folders.name
+
+    def command(answer: str) -> Words:
+        return [] if answer in ("y", "yes") else ["collect", name, "--marks", _file(answer)]
+
     return Step(
-        f"answers in words: {some(stand.waiting)} wait for you, on the pages of coursekit mark "
-        f"{stand.folders.name} or in formgrader (jupyter lab in autograder/); what follows goes on "
-        "without their points"
+        f"written answers: those of {some(stand.waiting)} are not marked yet; coursekit mark "
+        f"{name} writes the pages to mark them on",
+        "the table of marks that these pages save, or y to go on without those points",
+        command,
+        due=f"mark {name}",
     )
 
 
 def _report(name: str, stand: Stand) -> Step:
     there = "written before" if stand.folders.report.is_file() else "not written yet"
     return Step(
-        f"report: {there}", "write your page about the class? y or n", _yes(["report", name]), "y"
+        f"report: {there}", "write your page about the class? y or n", _yes(["review", name]), "y"
     )
 
 

@@ -72,7 +72,7 @@ def exam_of(course: Course, name: str) -> Exam | None:
     due = due_of(private)
     if due is None:
         raise CourseError(
-            f"{path} has [exam] and no due, at which it ends; coursekit assignment due {name} TIME"
+            f"{path} has [exam] and no due, at which it ends; coursekit settings {name} --due TIME"
         )
     start, end = table.get("start"), settings["due"]
     if not isinstance(start, datetime) or start.tzinfo is None:

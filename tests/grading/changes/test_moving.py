@@ -68,12 +68,12 @@ def first(week, capsys) -> Machine:
     machine = Machine(root, capsys)
     (root / "solutions/ps1").mkdir(exist_ok=True)
     machine.settings.write_text(RULE)
-    machine.type("assignment", "due", "ps1", "2026-10-01T12:00")
+    machine.type("settings", "ps1", "--due", "2026-10-01T12:00")
     (root / "autograder/class.toml").write_text("time_zone = 'Europe/Berlin'\n[term]\ndrop = 0\n")
     week.master("cube(2) == 9", "cube(2) == 8")
     for who, stamp in (("ada", "2026-10-02 12:30:00 UTC"), ("cy", "2026-10-01 09:00:00 UTC")):
         (root / f"autograder/submitted/{who}/ps1/timestamp.txt").write_text(stamp)
-    machine.type("extend", "ps1", "ben", "2d")
+    machine.type("settings", "ps1", "--extend", "2d", "--student", "ben")
     machine.type("grade", "ps1", "--workers", "1")
     machine.type("override", "ps1", "square", "1.5", "--student", "cy", "--why", "Unclear.")
     return machine
@@ -99,7 +99,7 @@ def test_deadlines_rules_and_what_is_uncommitted_come_along(first, second, tmp_p
     assert second.source.read_text() == first.source.read_text()
     assert "0 graded" in second.type("grade", "ps1", "--workers", "1")
     assert (second.table("ps1"), second.table("--all")) == (table, term)
-    assert "1 October 2026, 14:00 UTC+02:00" in second.type("assignment", "due", "ps1")
+    assert "1 October 2026, 14:00 UTC+02:00" in second.type("settings", "ps1")
 
 
 def test_into_the_same_course_nothing_is_said_to_differ(first, tmp_path):
@@ -172,15 +172,17 @@ def test_a_zip_writes_nowhere_else(week, tmp_path, name):
 
 
 def test_the_log_names_the_command_that_set_a_deadline(first):
-    lines = [line.split("  ") for line in first.type("log", "ps1").splitlines()]
-    assert [line[2] for line in lines] == ["collect", "assignment due", "extend", "grade",
-                                           "override"]  # fmt: skip
+    done = first.type("why", "ps1").partition("what was done:\n")[2]
+    lines = [line.split("  ") for line in done.splitlines()]
+    assert [line[2] for line in lines] == [
+        "collect", "settings", "settings", "grade", "override",
+    ]  # fmt: skip
     assert all(line[0].endswith(" UTC+01:00") or line[0].endswith(" UTC+02:00") for line in lines)
-    first.type("assignment", "due", "ps1", "2026-10-03T12:00")
+    first.type("settings", "ps1", "--due", "2026-10-03T12:00")
     said = first.type("grade", "ps1", "--workers", "1")
     assert "ps1: deadline moved to Saturday 3 October 2026, 12:00 UTC+02:00" in said
-    said = first.type("log", "ps1")
-    assert "formgrader" not in said and said.count("assignment due") == 2
+    said = first.type("why", "ps1")
+    assert "formgrader" not in said and said.count("  settings  ") == 3
     first.type("export", "ps1")
-    history = first.type("history", "ps1", "ada").splitlines()
+    history = first.type("why", "ps1", "ada").splitlines()
     assert all(" UTC+0" in line[19:30] for line in history)

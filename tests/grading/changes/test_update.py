@@ -65,7 +65,7 @@ def clone(upstream) -> Path:
     """Return an instructor's clone, with an address and a deadline in no commit."""
     root = upstream.with_name("course")
     git(upstream.parent, "clone", "--quiet", str(upstream), str(root))
-    for command in (f"address {OURS}", f"assignment due {NAME} 2030-11-20T12:00"):
+    for command in (f"address {OURS}", f"settings {NAME} --due 2030-11-20T12:00"):
         assert main([*command.split(), "--root", str(root)]) == 0
     assert main(["assignment", "release", NAME, "--root", str(root)]) == 0
     return root
@@ -136,7 +136,7 @@ def test_the_steps_of_the_page(clone, upstream, steps, monkeypatch, capsys):
         said[" ".join(words)] = output.out + output.err
     assert "2 to grade" in said[f"grade {NAME} --dry-run"]
     assert "another version of the assignment: 2 (ada, ben)" in said[f"grade {NAME} --dry-run"]
-    assert "nobody's points differ" in said[f"changes {NAME}"]
+    assert "no student's points differ" in said[f"why {NAME}"]
     shares = (clone / "solutions" / NAME / "shares.py").read_text()
     assert "one_more_score" in shares and OURS in (clone / "_config.yml").read_text()
     public = clone.with_name("public")
@@ -157,7 +157,7 @@ def test_what_decides_no_grade_grades_nobody_again(clone, monkeypatch, capsys):
     original = notebook = read_notebook(path)
     for command in (
         "address https://github.com/another/place",
-        f"assignment due {NAME} 2031-01-01T10:00",
+        f"settings {NAME} --due 2031-01-01T10:00",
         f"assignment release {NAME}",
     ):
         assert main([*command.split(), "--root", str(clone)]) == 0

@@ -25,7 +25,7 @@ def test_a_week(real_week):
     week.master("cube(2) == 9", "cube(2) == 8")
     said = week.type("grade ps1 --workers 1")
     assert "2 students differ from the last feedback, by +3 points: ada, cy; " in said
-    table = [line.split("  ") for line in week.type("changes ps1").splitlines()]
+    table = [line.split("  ") for line in week.type("why ps1").partition("\n\n")[0].splitlines()]
     rows = [[cell.strip() for cell in row if cell.strip()] for row in table]
     assert ["ada", "test_cube", "0", "3", "test changed"] in rows
     assert ["ada", "total", "2 of 10", "5 of 10"] in rows
@@ -33,12 +33,12 @@ def test_a_week(real_week):
     said = week.type("override ps1 square 1.5 --student cy --why", "The text was unclear.")
     assert "test_square, 1 (cy): 1.5 of 2 points; this changes the points of 1 student" in said
     assert "by +3 to +4.5 points" in said
-    assert "override, 1.5: The text was unclear." in week.type("changes ps1")
+    assert "override, 1.5: The text was unclear." in week.type("why ps1")
     assert week.type("feedback ps1").startswith("2 pages change points")
     assert "The points were set for you. Why: The text was unclear." in week.page("cy")
-    assert "no student's points differ from the last feedback" in week.type("changes ps1")
+    assert "no student's points differ from the last feedback" in week.type("why ps1")
 
-    told = week.type("history ps1 cy")
+    told = week.type("why ps1 cy")
     assert [line.split("  ")[1] for line in told.splitlines() if " UTC  " in line] == [
         "grade", "feedback", "feedback", "grade", "override", "override", "feedback",
     ]  # fmt: skip
@@ -47,7 +47,7 @@ def test_a_week(real_week):
     assert "test_square 0 → 1.5 (override, 1.5: The text was unclear.)" in told
     assert "went out: 4.5 of 10" in told
 
-    log = week.type("log ps1").splitlines()
+    log = week.type("why ps1").partition("what was done:\n")[2].splitlines()
     assert [line.split("  ")[2] for line in log] == [
         "collect", "grade", "feedback", "feedback", "grade", "override", "feedback",
     ]  # fmt: skip
@@ -70,7 +70,7 @@ def test_an_override_stands_everywhere_and_goes_away_again(week):
     assert week.formgrader("ada")["why"][:2] == (5, 5)
     points, most, said = week.formgrader("ben")["why"]
     assert (points, most) == (4, 5) and "Why: It was nearly right." in said
-    assert "marked" in week.type("log") and "ben" in week.type("log")
+    assert "marked" in week.type("why") and "ben" in week.type("why")
 
     week.classroom.hand_in("mia")  # later: everybody's holds for her too
     assert "1 graded" in week.type("grade ps1 --workers 1")
@@ -171,10 +171,10 @@ def test_what_cannot_be_is_said_in_a_sentence(week):
         ),
         ("override ps1 cube --remove", "there is no override of test_cube for everybody in ps1"),
         ("override ps1 cube", "say what the question is worth"),
-        ("changes ps1", "no feedback or scores of ps1 have been written yet"),
-        ("history ps1 bem", "No student bem. Did you mean ben?"),
+        ("why ps1 bem", "No student bem. Did you mean ben?"),
     ):
         assert said in week.type(command, code=1)
+    assert "No feedback or scores of ps1 have been written yet." in week.type("why ps1")
     assert not (week.root / "autograder" / "overrides.csv").exists()
 
 
@@ -192,19 +192,19 @@ def test_a_request_is_listed_until_it_is_answered(week, tmp_path):
     assert "requests: 2 new" in said and "line 4: 'eve' is not in the class" in said
     assert "line 5: No question cubes. Did you mean cube?" in said
     assert "requests: 0 new" in week.type(f"collect ps1 --requests {table}")
-    report = Path(week.type("report ps1 --quiet").strip())
+    report = Path(week.type("review ps1 --quiet").splitlines()[0])
     text = report.read_text()
     assert "Regrade requests (2)" in text
     assert "Is it &lt;b&gt;not&lt;/b&gt; right, really?" in text
     week.type("override ps1 square keep --student ada --why", "Nine is what it should be.")
     week.type("override ps1 cube full --student ben --why", "You are right.")
-    week.type("report ps1")
+    week.type("review ps1")
     assert "Regrade requests" not in report.read_text()
     assert week.type("feedback ps1").startswith("1 page changes points")
     page = week.page("ada")
     assert "the points stay. Why: Nine is what it should be." in page
     assert week.scores()["ada"][2] == "2"
-    assert "asked         test_square: Is it" in week.type("history ps1 ada")
+    assert "asked         test_square: Is it" in week.type("why ps1 ada")
     said = week.type(f"collect ps1 --requests {week.root / 'class.csv'}", code=1)
     assert "there is no column called question" in said
 
@@ -242,4 +242,4 @@ def test_the_log_is_lines_of_json_that_survive_a_cut(week):
     lines = [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
     assert [one["action"] for one in lines] == ["collect", "grade", "export"]
     assert all(one["by"] and one["time"].endswith("Z") for one in lines)
-    assert len(week.type("log").splitlines()) == 3
+    assert len(week.type("why").splitlines()) == 3

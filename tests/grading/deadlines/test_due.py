@@ -9,8 +9,9 @@ import pytest
 from coursetools.cli import main
 
 
-def due(classroom, *words: str) -> int:
-    return main(["assignment", "due", "ps1", *words, "--root", str(classroom.root)])
+def due(classroom, time: str = "") -> int:
+    words = ["--due", time] if time else []
+    return main(["settings", "ps1", *words, "--root", str(classroom.root)])
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_the_rest_of_the_file_stays(classroom, before, after, capsys):
     assert path.read_bytes().decode() == after.format("2026-11-20T12:00:00+00:00")
     assert "ps1 is due Friday 20 November 2026, 12:00 UTC\n" in capsys.readouterr().out
     assert due(classroom) == 0
-    assert capsys.readouterr().out == "ps1 is due Friday 20 November 2026, 12:00 UTC\n"
+    assert capsys.readouterr().out.startswith("ps1 is due Friday 20 November 2026, 12:00 UTC\n")
 
 
 @pytest.mark.parametrize(("day", "offset"), [("2026-11-20", "+01:00"), ("2026-07-20", "+02:00")])
@@ -64,5 +65,5 @@ def test_what_is_no_time_is_said_and_changes_nothing(classroom, capsys):
 
 def test_without_a_deadline_it_says_so(classroom, capsys):
     assert due(classroom) == 0
-    assert capsys.readouterr().out == "ps1 has no deadline of its own\n"
-    assert main(["assignment", "due", "ps9", "--root", str(classroom.root)]) == 1
+    assert capsys.readouterr().out.startswith("ps1 has no deadline\n")
+    assert main(["settings", "ps9", "--root", str(classroom.root)]) == 1

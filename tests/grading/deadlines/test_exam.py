@@ -121,8 +121,8 @@ def say(course: Course, *words: str) -> int:
 def examine(course: Course, start: timedelta, end: timedelta, more: str = "") -> None:
     """Make the second assignment an exam, from and to so long after now, and release it."""
     now = datetime.now(UTC).replace(microsecond=0)
-    times = [(now + end).isoformat(), "--start", (now + start).isoformat()]
-    assert say(course, "assignment", "due", "a21_exam", *times) == 0
+    times = ["--due", (now + end).isoformat(), "--start", (now + start).isoformat()]
+    assert say(course, "settings", "a21_exam", *times) == 0
     path = course.private("a21_exam") / "assignment.toml"
     path.write_text(path.read_text().replace("[exam]", f"[exam]\n{more}"))
     assert say(course, "assignment", "release", "a21_exam") == 0
@@ -286,7 +286,7 @@ def test_settings_that_make_no_exam_are_said(course, text, said, capsys):
 def test_due_sets_it_and_leaves_the_rest(course, capsys):
     path = course.private("a21_exam") / "assignment.toml"
     path.write_text("# ours\n[exam]\nallowed = 'All.'\n")
-    due = ("assignment", "due", "a21_exam")
+    due = ("settings", "a21_exam", "--due")
     assert say(course, *due, "2026-12-14T11:00", "--start", "2026-12-14T09:00") == 0
     assert "is an exam from Monday 14 December 2026, 09:00 UTC to " in capsys.readouterr().out
     assert say(course, *due, "2026-12-14T12:00", "--start", "2026-12-14T10:00") == 0
@@ -297,7 +297,7 @@ def test_due_sets_it_and_leaves_the_rest(course, capsys):
     for words in (("2026-12-14T09:00",), ("2026-12-14T12:00", "--start", "2026-12-14T12:00")):
         assert say(course, *due, *words) == 1
         assert "is not before" in capsys.readouterr().err
-    assert say(course, *due, "--start", "2026-12-14T12:00") == 1
+    assert say(course, *due[:2], "--start", "2026-12-14T12:00") == 1
     assert begun in path.read_text()
     path.write_text("exam = 1\n")
     assert say(course, *due, "2026-12-14T12:00") == 1
@@ -326,7 +326,7 @@ def sit(week) -> dict[str, datetime]:
     now = datetime.now(UTC).replace(microsecond=0)
     start, end = now - 3 * HOUR, now - HOUR
     week.settings("ps1", f"due = {end.isoformat()}\n[exam]\nstart = {start.isoformat()}\n")
-    assert week.say("extend", "ps1", "cy", "3h", "--quiet") == 0
+    assert week.say("settings", "ps1", "--extend", "3h", "--student", "cy", "--quiet") == 0
     inbox = week.folder / "inbox"
     inbox.mkdir()
     for student in ("ada", "bob", "cy"):
@@ -345,7 +345,7 @@ def test_a_class_sits_an_exam_and_hears_of_it_when_the_last_is_done(week, capsys
     said = capsys.readouterr().out
     assert "came before the exam began, and counts: 1 (ada)" in said
     assert "1 submission came after the end and there is no earlier one: 0 points (bob)" in said
-    assert week.say("report", "ps1") == 0
+    assert week.say("review", "ps1") == 0
     page = Folders(week.course, "ps1").report.read_text()
     assert "Before the start, or after the end" in page
     assert page.count("came before the exam began") == page.count("came after the end") == 1
@@ -357,7 +357,7 @@ def test_a_class_sits_an_exam_and_hears_of_it_when_the_last_is_done(week, capsys
     assert "ps1 is an exam until" in said and "the longest extension; no feedback" in said
     assert week.say("next", "ps1") == 0
     assert "feedback: ps1 is an exam until" in capsys.readouterr().out
-    assert week.say("extend", "ps1", "cy", "45min", "--quiet") == 0
+    assert week.say("settings", "ps1", "--extend", "45min", "--student", "cy", "--quiet") == 0
     assert week.column("ps1", "score")["cy"] == "2"
     assert "2 of 10 points" in week.page("ps1", "cy")
 

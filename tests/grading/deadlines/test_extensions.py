@@ -139,50 +139,56 @@ def extensions(week) -> str:
 def test_several_at_once_a_list_and_back(week, capsys):
     week.settings("ps1", "due = 2026-10-01T12:00:00+02:00\n")
     capsys.readouterr()
-    assert week.say("extend", "ps1", "ada", "bob", "48h", "--why", "ill") == 0
+    more = ("--extend", "48h", "--student", "ada", "bob", "--why", "ill")
+    assert week.say("settings", "ps1", *more) == 0
     assert extensions(week) == f"{HEAD}ada,ps1,2d,ill\nbob,ps1,2d,ill\n"
     assert "bob, ps1: 2 days more (ill), until Saturday 3 October 2026, 12:00 UTC+02:00" in (
         capsys.readouterr().out
     )
-    assert week.say("extend", "ps1", "bob", "2026-10-02 09:00") == 0  # in the deadline's zone
+    more = ("--extend", "2026-10-02 09:00", "--student", "bob")  # in the deadline's zone
+    assert week.say("settings", "ps1", *more) == 0
     assert "bob,ps1,2026-10-02T09:00+02:00,\n" in extensions(week)
-    assert week.say("extend", "--list") == 0
+    assert week.say("settings", "--all") == 0
     assert "bob, ps1: until Friday 2 October 2026, 09:00 UTC+02:00\n" in capsys.readouterr().out
-    assert week.say("extend", "ps1", "ada", "bob", "--remove") == 0
+    assert week.say("settings", "ps1", "--extend", "none", "--student", "ada", "bob") == 0
     assert extensions(week) == HEAD
-    assert week.say("extend", "--list") == 0
+    assert week.say("settings", "--all") == 0
     assert capsys.readouterr().out.endswith("nobody has an extension\n")
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["ps1", "ada", "zoe", "48h"], "No student zoe"),
-        (["ps1", "Ada", "48h"], "Did you mean ada?"),
-        (["ps1", "ada", "soon"], "'soon' is not an extension"),
-        (["ps1", "ada", "2026-09-30T12:00"], "is not later than the deadline of ps1, Thursday"),
-        (["ps2", "ada", "48h"], "ps2 has no deadline that could be later"),
-        (["ps3", "ada", "48h"], "No assignment ps3"),
-        (["all", "ada", "2026-11-22T12:00"], "a time cannot be the deadline of all"),
-        (["ps1", "ada"], "say for what, for whom and how long"),
-        (["ps1", "ada", "--remove"], "ada has no extension for ps1"),
+        ("ps1 --extend 48h --student ada zoe", "No student zoe"),
+        ("ps1 --extend 48h --student Ada", "Did you mean ada?"),
+        ("ps1 --extend soon --student ada", "'soon' is not an extension"),
+        ("ps1 --extend 2026-09-30T12:00 --student ada", "is not later than the deadline of ps1, T"),
+        ("ps2 --extend 48h --student ada", "ps2 has no deadline that could be later"),
+        ("ps3 --extend 48h --student ada", "No assignment ps3"),
+        ("--all --extend 2026-11-22T12:00 --student ada", "a time cannot be the deadline of all"),
+        ("ps1 --student ada", "an extension needs its students, and students their extension"),
+        ("ps1 --extend 48h", "an extension needs its students, and students their extension"),
+        ("ps1 --extend none --student ada", "ada has no extension for ps1"),
+        ("ps1 --all", "name an assignment, or say --all"),
+        ("--all --due 2026-11-22T12:00", "--due and --start are of one assignment"),
+        ("ps1 --why ill", "it goes with --extend"),
     ],
 )
 def test_what_cannot_be_granted_is_said_in_a_sentence_and_nothing_is_lost(
     week, capsys, words, said
 ):
     week.settings("ps1", "due = 2026-10-01T12:00:00+02:00\n")
-    week.say("extend", "ps1", "bob", "1d")
+    week.say("settings", "ps1", "--extend", "1d", "--student", "bob")
     before = extensions(week)
     capsys.readouterr()
-    assert week.say("extend", *words) == 1
+    assert week.say("settings", *words.split()) == 1
     error = capsys.readouterr().err
     assert said in error and len(error.strip().splitlines()) == 1
     assert extensions(week) == before
 
 
 def test_who_is_excused_needs_no_deadline(week):
-    assert week.say("extend", "ps2", "ada", "excused") == 0
+    assert week.say("settings", "ps2", "--extend", "excused", "--student", "ada") == 0
     assert extensions(week) == f"{HEAD}ada,ps2,excused,\n"
 
 
@@ -190,21 +196,24 @@ def test_whoever_is_not_on_the_list_is_said_when_there_is_none(classroom, tmp_pa
     from coursetools.cli import main
 
     (classroom.private / "assignment.toml").write_text("due = 2026-10-01T12:00:00+02:00\n")
-    assert main(["extend", "ps1", "ada", "2d", "--root", str(classroom.root)]) == 0
+    more = ["--extend", "2d", "--student", "ada", "--root", str(classroom.root)]
+    assert main(["settings", "ps1", *more]) == 0
     assert "there is no class list" in capsys.readouterr().err
-    assert main(["extend", "ps1", "a/b", "2d", "--root", str(classroom.root)]) == 1
+    more = ["--extend", "2d", "--student", "a/b", "--root", str(classroom.root)]
+    assert main(["settings", "ps1", *more]) == 1
 
 
 def test_the_history_of_a_grade_has_the_extensions(week, capsys):
     for name, day in (("ps1", 1), ("ps2", 8)):
         week.settings(name, f"due = 2026-10-0{day}T12:00:00+02:00\n")
-    assert week.say("extend", "ps1", "ada", "48h", "--why", "ill, with a note") == 0
-    assert week.say("extend", "all", "ada", "1d") == 0
-    assert week.say("extend", "ps2", "ada", "3d") == 0  # of another assignment
+    more = ("--extend", "48h", "--student", "ada", "--why", "ill, with a note")
+    assert week.say("settings", "ps1", *more) == 0
+    assert week.say("settings", "--all", "--extend", "1d", "--student", "ada") == 0
+    assert week.say("settings", "ps2", "--extend", "3d", "--student", "ada") == 0
     week.hand_in("ps1", {"ada": 1.0})
     week.grade("ps1")
     capsys.readouterr()
-    assert week.say("history", "ps1", "ada") == 0
+    assert week.say("why", "ps1", "ada") == 0
     said = capsys.readouterr().out
     assert "48h, by " in said and ": ill, with a note\n" in said
     assert "1d, by " in said and "3d, by " not in said

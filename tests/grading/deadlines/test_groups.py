@@ -77,8 +77,8 @@ def test_the_walk(week, said, monkeypatch):
     week.hand_in("ps1", {"ada": -5}, cube="0", why="Words.")
     week.hand_in("ps1", {"bob": 20, "cy": -1}, why="Words.")
     week.hand_in("ps1", {"cy": 100, "dee": -1}, cube="0")  # the one after the end
-    assert "2 days more" in said("extend", "ps1", "ada", "2d")
-    said("extend", "ps1", "eve", "excused")
+    assert "2 days more" in said("settings", "ps1", "--extend", "2d", "--student", "ada")
+    said("settings", "ps1", "--extend", "excused", "--student", "eve")
     notes = week.grade("ps1")
     assert [note for note in notes if "an earlier one counts (cy)" in note]
     assert [task.student for task in graded] == ["ada", "cy", "dee"]  # once a group
@@ -89,9 +89,9 @@ def test_the_walk(week, said, monkeypatch):
     page = week.page("ps1", "bob")
     assert "Team red , with Ada A : one notebook counts for all of you" in page
     assert "Your deadline was Saturday 3 October" in page
-    history = said("history", "ps1", "ada")
+    history = said("why", "ps1", "ada")
     assert "bob.ipynb, by bob, for the team red" in history and "by ada, for" in history
-    said("report", "ps1")
+    said("review", "ps1")
     report = Folders(week.course, "ps1").report.read_text()
     assert "another file; for the team red Bob B (bob)&#39;s counts" in report
     assert "came at 2026-10-05 16:00 UTC+02:00" in report and "2 teams" in report

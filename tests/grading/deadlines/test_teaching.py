@@ -61,7 +61,7 @@ def test_a_term_is_taught_as_the_page_says(desk, capsys):
         assert zipfile.is_zipfile(desk.folder / name)
     for name in ("export/ps1-worksheet.csv", "export/term.csv", "report/term.html"):
         assert (desk.course / "autograder" / name).is_file()
-    (also,) = re.findall(r"`(coursekit similarity [^`]+)`", HERE)
+    (also,) = re.findall(r"`(coursekit review [^`]+)`", HERE)
     desk.type([also])
 
 

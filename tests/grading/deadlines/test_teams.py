@@ -169,7 +169,7 @@ def test_statistics_count_a_team_once(week, roster, said):
         "OK": 1, "PARTIAL": 1, "MISSING": 2,
     }  # fmt: skip
     assert len(count.seconds) == 2 and {len(p.shares) for p in count.parts.values()} <= {0, 2}
-    said("report", "ps1")
+    said("review", "ps1")
     report = Folders(week.course, "ps1").report.read_text()
     assert "submissions of 3 students" in report
 
@@ -190,7 +190,7 @@ def test_a_late_student_is_under_one_heading_with_a_name(week, roster, said):
     late = " ".join(note for note in notes if "after the end" in note)
     assert "no earlier" in late and "0 points (eve)" in late
     assert "(bob, cy)" in late
-    said("report", "ps1")
+    said("review", "ps1")
     report = Folders(week.course, "ps1").report.read_text()
     assert "Eve E" in report and "Dee D" in report
 
@@ -199,7 +199,7 @@ def test_an_extension_for_one_member_says_that_it_holds_for_the_team(week, roste
     week.settings("ps1", "due = 2026-10-01T12:00:00+02:00\n")
     week.settings("ps2", "due = 2026-10-08T12:00:00+02:00\n")
     roster("ps1", TEAMS)
-    assert "team red: ada, bob" in said("extend", "ps1", "bob", "2d")
-    assert "team" not in said("extend", "ps1", "eve", "2d")
-    assert "team" not in said("extend", "ps1", "cy", "excused")
-    assert "team" not in said("extend", "ps2", "bob", "2d")
+    assert "team red: ada, bob" in said("settings", "ps1", "--extend", "2d", "--student", "bob")
+    assert "team" not in said("settings", "ps1", "--extend", "2d", "--student", "eve")
+    assert "team" not in said("settings", "ps1", "--extend", "excused", "--student", "cy")
+    assert "team" not in said("settings", "ps2", "--extend", "2d", "--student", "bob")

@@ -61,13 +61,13 @@ class Term:
             self.write(f"solutions/notebooks/{name}/{name}.ipynb", text)
             rule = f"[late]\nrate = {RATE}\ngrace_hours = {GRACE}\nend_hours = {END}\n"
             self.write(f"solutions/{name}/assignment.toml", rule)
-            self.type("assignment", "due", name, DUE[name].isoformat())
+            self.type("settings", name, "--due", DUE[name].isoformat())
         shutil.rmtree(classroom.source)
         self.type("collect", "w1", "--roster", str(folder / "class.csv"))
         for (name, who), hours in EXTENSIONS.items():
-            self.type("extend", name, who, f"{hours}h")
+            self.type("settings", name, "--extend", f"{hours}h", "--student", who)
         for name, who in EXCUSED:
-            self.type("extend", name, who, "excused")
+            self.type("settings", name, "--extend", "excused", "--student", who)
         for name in ("w1", "w2", "w4", "w5", "w3"):  # the teams come last
             if name == "w3":
                 self.roster("teams.csv", "id,group", *(f"{who},red" for who in TEAM))
@@ -236,7 +236,7 @@ def test_report_grade_and_next_count_nobody_as_missing_who_has_time(term):
     # a student who has late days left has until then
     assert (later.open, len(later.totals)) == (["dee", "eve", "fay"], 2)
     assert "fay" not in count_class(term.course, "w4", now=NOW + 7 * DAY).open
-    term.type("report", "w4")
+    term.type("review", "w4")
     page = words((term.course / "autograder/report/w4.html").read_text())
     assert "7 still have time" in page and "Nothing handed in (" not in page
     summary = grade(term.course, "w4")
@@ -286,5 +286,5 @@ def test_an_export_without_a_number_is_not_what_points_are_compared_with(term, c
     term.type("export", "w3")
     for name, out in (("w4", False), ("w3", True)):
         capsys.readouterr()
-        term.type("history", name, "ada")
+        term.type("why", name, "ada")
         assert ("went out" in capsys.readouterr().out) is out

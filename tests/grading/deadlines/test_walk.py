@@ -20,11 +20,11 @@ def term(week):
     week.class_settings(
         'time_zone = "Europe/Berlin"\n[late_days]\nbudget = 2\n[term.weights]\nps1 = 1\nps2 = 3\n'
     )
-    assert week.say("assignment", "due", "ps1", "2026-10-01T12:00") == 0
-    assert week.say("assignment", "due", "ps2", "2026-10-08T12:00") == 0
-    assert week.say("extend", "ps1", "ada", "48h", "--why", "ill") == 0
-    assert week.say("extend", "all", "bob", "1d") == 0
-    assert week.say("extend", "ps2", "dee", "excused") == 0
+    assert week.say("settings", "ps1", "--due", "2026-10-01T12:00") == 0
+    assert week.say("settings", "ps2", "--due", "2026-10-08T12:00") == 0
+    assert week.say("settings", "ps1", "--extend", "48h", "--student", "ada", "--why", "ill") == 0
+    assert week.say("settings", "--all", "--extend", "1d", "--student", "bob") == 0
+    assert week.say("settings", "ps2", "--extend", "excused", "--student", "dee") == 0
     week.hand_in("ps1", {"ada": 47, "bob": 20, "cy": 20, "dee": -1})
     week.hand_in("ps2", {"ada": -2, "bob": -2, "cy": 44, "eve": -3}, cube="0")
     week.hand_in("ps2", {"eve": 100})
@@ -74,7 +74,7 @@ def test_there_is_one_clock_for_people(term, capsys):
     assert "handed in 2026-10-02 08:00 UTC+02:00" in term.page("ps1", "cy")
     assert term.column("ps1", "submitted")["cy"] == "2026-10-02 08:00:00+02:00"
     capsys.readouterr()
-    assert term.say("history", "ps1", "cy") == 0
+    assert term.say("why", "ps1", "cy") == 0
     assert "2026-10-02 08:00:00 UTC+02:00  handed in" in capsys.readouterr().out
     (late,) = count_class(term.course, "ps2").concerns["too_late"]
     assert late.what == "came at 2026-10-12 16:00 UTC+02:00"
@@ -92,7 +92,7 @@ def test_formgrader_shows_it(term):
         assert book.find_submission("ps2", "bob").extension == timedelta(days=1)
         assert book.find_submission("ps2", "cy").late_submission_penalty == 0.4
         assert not book.find_submission("ps1", "cy").late_submission_penalty
-    assert term.say("extend", "ps1", "ada", "--remove") == 0
+    assert term.say("settings", "ps1", "--extend", "none", "--student", "ada") == 0
     with term.gradebook() as book:
         assert book.find_submission("ps1", "ada").extension is None
     term.grade("ps1")
@@ -125,7 +125,7 @@ def test_the_report_leaves_out_who_is_excused(term):
     assert (count.excused, count.students, count.missing) == (["dee"], 4, [])
     assert count.late_days == 2  # ps1 is not graded yet, so nothing was spent there
     assert "dee" not in str(count.concerns)
-    assert term.say("report", "ps2") == 0
+    assert term.say("review", "ps2") == 0
     page = (term.course / "autograder" / "report" / "ps2.html").read_text()
     assert "counted nowhere on this page: <bdi>Dee D (dee)</bdi>" in page
 
@@ -148,17 +148,17 @@ def test_an_earlier_assignment_that_is_graded_later_changes_what_is_left(term):
 
 def test_an_extension_moves_the_end_too(term):
     term.grade("ps2")
-    assert term.say("extend", "ps2", "eve", "5d") == 0
+    assert term.say("settings", "ps2", "--extend", "5d", "--student", "eve") == 0
     assert term.grade("ps2") == []
     assert term.column("ps2", "score")["eve"] == "5"
-    assert term.say("extend", "ps2", "eve", "--remove") == 0
+    assert term.say("settings", "ps2", "--extend", "none", "--student", "eve") == 0
     assert any("(eve)" in note for note in term.grade("ps2"))
     assert term.column("ps2", "score")["eve"] == "2"
 
 
 def test_what_comes_after_the_end_alone_is_worth_nothing(term):
     term.hand_in("ps2", {"dee": 200})
-    term.say("extend", "ps2", "dee", "--remove")
+    term.say("settings", "ps2", "--extend", "none", "--student", "dee")
     term.grade("ps2")
     assert term.column("ps2", "score")["dee"] == "0"
     assert "kept, and does not count." in term.page("ps2", "dee")
@@ -189,7 +189,7 @@ def test_an_extension_from_nbgrader_is_honoured_and_kept(term):
     term.grade("ps1")
     assert term.column("ps1", "late_days") == {"ada": "0", "bob": "0", "cy": "0", "dee": "0",
                                                "eve": "0"}  # fmt: skip
-    assert term.say("extend", "ps1", "ada", "--remove") == 0
+    assert term.say("settings", "ps1", "--extend", "none", "--student", "ada") == 0
     with term.gradebook() as book:
         assert book.find_submission("ps1", "cy").extension == timedelta(days=3)
         assert book.find_submission("ps1", "ada").extension is None

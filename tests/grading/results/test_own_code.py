@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,12 +12,11 @@ from helpers import blocks, page_of_book
 from coursekit.check import variant
 from coursekit.check.compare import same
 from coursekit.check.outcome import observe
-from coursetools import cli
 from coursetools.course import Course
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.verdict import QuestionVerdict, Verdict
 from coursetools.grading.records.verdict_files import Entry, Verdicts
-from coursetools.grading.results.own_code import OwnCode, inputs
+from coursetools.grading.results.own_code import OwnCode, inputs, write_questions
 from coursetools.questions import catalogue
 from coursetools.questions.wrong import source_of, with_numbers
 
@@ -88,15 +86,15 @@ def test_the_page_of_the_book_shows_what_the_commands_do(tmp_path, copied, monke
     shown, said, key = blocks(PAGE, "text")
     assert f"{variant('hinge', 'ada')}\n" == shown
     (command,) = blocks(PAGE, "bash")
-    words = [*shlex.split(command)[1:], "--root", str(tmp_path)]
-    assert cli.main(words) == 1
-    assert "no answer to a16_sagan is graded and fully right yet" in capsys.readouterr().err
+    assert command == "coursekit review a16_sagan\n"
+    (nothing,) = write_questions(course, "a16_sagan")
+    assert "no answer is graded and fully right" in nothing
     graded(course, "ada", "OK", "margin = 3.0")
     graded(course, "ben", "OK", "margin = 2.0")
     graded(course, "cy", "PARTIAL", "margin = 2.0")
-    assert cli.main(words) == 0
+    written = write_questions(course, "a16_sagan")
     folder = tmp_path / "autograder" / "own_code" / "a16_sagan"
-    assert capsys.readouterr().out.replace(f"{tmp_path}/", "") == said
+    assert "\n".join([*written, ""]).replace(f"{tmp_path}/", "") == said
     assert (folder / "key.csv").read_text() == key
     page = (folder / "ada.html").read_text()
     assert "&lt;b&gt;ada" in page and "3.0" in page and "<b>" not in page

@@ -102,32 +102,45 @@ def export(arguments: argparse.Namespace) -> int:
     return code
 
 
-def changes(arguments: argparse.Namespace) -> int:
-    """Print whose points are others than those that have gone out: `name`, `course`."""
-    journal = Journal.read(Folders(arguments.course, arguments.name)).look("seen")
+def why(arguments: argparse.Namespace) -> int:
+    """Print how a student's grade came about, or what has changed: `name`, `student`, `course`."""
+    course, name = arguments.course, arguments.name
+    if name is None:
+        print("\n".join(log.as_lines(course)) or "nothing has been done in this class yet")
+        return 0
+    folders = Folders(course, name)
+    lines = log.as_lines(course, name)
+    if not lines:
+        folders.notebooks()  # refuses an assignment that does not exist
+    if arguments.student is not None:
+        history(folders, arguments.student)
+        return 0
+    changes(folders)
+    if lines:
+        print("\n".join(["", "what was done:", *lines]))
+    return 0
+
+
+def changes(folders: Folders) -> None:
+    """Print whose points are others than those that have gone out."""
+    journal = Journal.read(folders).look("seen")
     if not journal.out:
-        raise CourseError(
-            f"no feedback or scores of {arguments.name} have been written yet, by coursekit "
-            "feedback or export"
-        )
+        print(f"No feedback or scores of {folders.name} have been written yet.")
+        return
     if differences := journal.changes():
         print(as_table(differences))
     print(journal.sentence().partition(";")[0])
-    return 0
 
 
-def history(arguments: argparse.Namespace) -> int:
-    """Print how a student's grade came about: `name`, `student`, `course`."""
-    folders = Folders(arguments.course, arguments.name)
-    student = Groups.of(folders).key(arguments.student)
+def history(folders: Folders, student: str) -> None:
+    """Print how a student's grade came about."""
+    who = Groups.of(folders).key(student)
     journal = Journal.read(folders).look("seen")
-    if student not in journal.now:
-        known = sorted(journal.now)
-        raise CourseError(no_such("student", arguments.student, known, tell=False))
-    zone = zone_of(arguments.course, arguments.name)
-    for time, what, text in sorted(_steps(folders, journal, student), key=lambda step: step[0]):
+    if who not in journal.now:
+        raise CourseError(no_such("student", student, sorted(journal.now), tell=False))
+    zone = zone_of(folders.course, folders.name)
+    for time, what, text in sorted(_steps(folders, journal, who), key=lambda step: step[0]):
         print(f"{log.time_in(zone, time)}  {what:<12}  {text}".rstrip())
-    return 0
 
 
 def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, str, str]]:

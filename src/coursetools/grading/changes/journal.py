@@ -99,7 +99,7 @@ class Journal:
         return (
             f"{counted(len(who), 'student')} {verb} from the last {self._last(who)}, by {span} "
             f"{unit}: {', '.join(who[:10])}{', …' if len(who) > 10 else ''}; "
-            f"coursekit changes {name} shows them"
+            f"coursekit why {name} shows them"
         )
 
     def _last(self, who: Iterable[str]) -> str:

@@ -88,7 +88,7 @@ class Kept:
         add_lines(self.path, lines)
         if self.gradebook in ("", gradebook):  # and not put back into another one
             name = self.path.stem
-            in_file = due_of(self.course.private(name)) is not None  # `assignment due` has its line
+            in_file = due_of(self.course.private(name)) is not None  # `settings` has its line
             said = [
                 _said(name, of, self.items.get(of), is_now, by or {})
                 for of, is_now in changed

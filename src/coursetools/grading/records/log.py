@@ -1,11 +1,10 @@
 """Who changed what, and when: `autograder/log.jsonl`, a line of JSON for each act.
 
-Lines are only ever added. `coursekit log` prints them.
+Lines are only ever added. `coursekit why` prints them.
 """
 
 from __future__ import annotations
 
-import argparse
 import getpass
 import json
 import os
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursekit._base.nearest import no_such
 from coursekit.submission.deadline import clock
 from coursetools.course import Course
 from coursetools.settings.class_settings import zone_of
@@ -35,16 +33,10 @@ def read_log(course: Course, assignment: str = "") -> list[dict[str, Any]]:
     return [one for one in lines if not assignment or one.get("assignment") == assignment]
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """The command: `name` or None, `course`."""
-    course, name = arguments.course, arguments.name or ""
-    lines = read_log(course, name)
-    if name and not lines and name not in course.assignments:
-        raise CourseError(no_such("assignment", name, course.assignments))
-    zone = zone_of(course, arguments.name)
-    for one in lines:
-        print(as_line(one, zone))
-    return 0
+def as_lines(course: Course, assignment: str = "") -> list[str]:
+    """Return the lines about an assignment, or all, for people."""
+    zone = zone_of(course, assignment or None)
+    return [as_line(one, zone) for one in read_log(course, assignment)]
 
 
 def as_line(one: dict[str, Any], zone: tzinfo) -> str:

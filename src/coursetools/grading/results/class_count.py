@@ -1,7 +1,7 @@
 """What a class's verdicts add up to, counted one student at a time.
 
 A few numbers a student are kept, never the verdicts, so ten thousand need no more than some
-megabytes. `coursekit report` draws its page from this.
+megabytes. the report draws its page from this.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hand-ins of earlier years, for `coursekit similarity NAME --also PATH`.
+"""Submissions of earlier years, for `coursekit review NAME EARLIER…`.
 
 PATH is a folder of notebooks, another class's `autograder/`, or a zip of either, as
 `coursekit backup` writes one. Nothing of them is run; a notebook that cannot be read is left out.

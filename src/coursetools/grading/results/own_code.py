@@ -1,4 +1,4 @@
-"""`coursekit own-code NAME`: a question to each student about the answer that they handed in.
+"""Of `coursekit review NAME`: a question to each student about the answer that they submitted.
 
 "Somebody else wrote this version. On which of these inputs does it give the same as yours?" The
 version is a known mistake, one of those that are nearest to right. The student's answer passed, so
@@ -8,14 +8,12 @@ mistake agrees with ours.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import hashlib
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coursekit._base.errors import CourseError
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.verdict import QuestionVerdict, Verdict
@@ -27,6 +25,7 @@ from coursetools.questions.known_answers import Known
 from coursetools.questions.question import Assignment, Misconception, Question
 from coursetools.questions.wrong import Wrong, as_cell, with_numbers
 from coursetools.settings import csv_tables
+from coursetools.text import some
 
 NEAREST = 3  # mistakes of a question that are asked about; neighbours should not have the same
 
@@ -139,9 +138,8 @@ def pages(course: Course, name: str) -> Iterator[tuple[str, Version | None, str]
         )  # fmt: skip
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """The command: write a page for each student, and the key."""
-    course, name = arguments.course, arguments.name
+def write_questions(course: Course, name: str) -> list[str]:
+    """Write a page for each student, and the key; return what is to be said of them."""
     folder = Folders(course, name).own_code
     key, without = [], []
     for student, version, page in pages(course, name):
@@ -152,10 +150,10 @@ def run(arguments: argparse.Namespace) -> int:
         of = string.ascii_uppercase[: len(version.same)]
         key.append([student, version.question.name, version.mistake.name, version.letters, of])
     if not key:
-        raise CourseError(f"no answer to {name} is graded and fully right yet: nothing to ask")
+        return ["no answer is graded and fully right, so no student is asked about their own code"]
     rows = [["student", "question", "version", "same", "of"], *key]
     write_changed(folder / "key.csv", csv_tables.as_text(rows, lineterminator="\n"))
-    print(f"{counted(len(key), 'page')} in {folder}; key.csv, beside them, is yours")
+    said = [f"questions about their own code for {counted(len(key), 'student')}, with your key.csv"]
     if without:
-        print(f"no fully right answer, so no page: {', '.join(without)}")
-    return 0
+        said.append(f"no fully right answer, so no question: {some(without)}")
+    return [*said, str(folder)]

@@ -1,4 +1,4 @@
-"""`coursekit report NAME`: one page for the instructor about how a class did, and what to look at.
+"""The report of `coursekit review NAME`: how a class did, and what its instructor should look at.
 
 First what needs a human, then how the scores lie, which questions were difficult and why, which
 mistakes the class shares, and how the run itself went. The words are in `templates/report.html`.
@@ -6,16 +6,14 @@ mistakes the class shares, and how the run itself went. The words are in `templa
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursekit._base.progress import Progress, track
+from coursekit._base.progress import Progress
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.folders import Folders
-from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.class_count import ClassCount, count_class, histogram
 from coursetools.grading.results.pages import counted, number, render
 from coursetools.grading.results.report_human import Human, link
@@ -40,15 +38,6 @@ def write_report(course: Course, name: str, progress: Progress | None = None) ->
     path = Folders(course, name).report
     write_changed(path, report_page(count_class(course, name, progress)))
     return path
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `course`, `quiet`."""
-    course = arguments.course
-    total = len(Verdicts(Folders(course, arguments.name).verdicts).index())
-    with track(total, "report", arguments.quiet) as progress:
-        print(write_report(course, arguments.name, progress))
-    return 0
 
 
 def report_page(count: ClassCount) -> str:

@@ -35,7 +35,7 @@ GROUPS = {
     ),
     "outside": (
         "Before the start, or after the end",
-        "coursekit extend gives somebody a later end.",
+        "coursekit settings NAME --extend gives a student a later end.",
     ),
     "claims": (
         "Named as if they were somebody else's",

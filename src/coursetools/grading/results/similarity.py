@@ -1,4 +1,4 @@
-"""`coursekit similarity NAME`: pairs of students whose answers are alike, for a human to read.
+"""Of `coursekit review NAME`: pairs of students whose answers are alike, for a human to read.
 
 Fingerprints that the release has, and those that many of the class have, say nothing and are left
 out. A rare one counts more than a common one. An index from fingerprints to students finds the
@@ -9,7 +9,6 @@ Being alike is no proof of anything: there are few good ways to write three line
 
 from __future__ import annotations
 
-import argparse
 import math
 from array import array
 from collections import Counter, defaultdict
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from coursekit._base.progress import Progress, track
+from coursekit._base.progress import Progress
 from coursekit.submission import parsing
 from coursekit.submission.regions import grade_id, is_solution, release_source
 from coursetools.assignments.sources import source
@@ -190,24 +189,21 @@ def write_similarity(
     return path, similar
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `also`, `course`, `quiet`."""
-    course = arguments.course
-    total = len(graded(Folders(course, arguments.name)))
-    with track(total, "similarity", arguments.quiet) as progress:
-        path, similar = write_similarity(course, arguments.name, progress, arguments.also or ())
-    if not arguments.quiet:
-        if similar.earlier:
-            print(f"{counted(similar.earlier, 'earlier hand-in')} read")
-        for pair in similar.pairs[:10]:
-            print(f"{100 * pair.alike:3.0f} %  {plain(pair.one)}  {plain(pair.other)}")
-        for student, likeness in similar.own[:10]:
-            print(f"{100 * likeness.share:3.0f} %  {plain(student)}  {likeness.what}")
-        count = counted(len(similar.pairs), "pair")
-        own = counted(len(similar.own), "answer")
-        print(f"{count} to read, {own} like the course's own; being alike does not prove copying")
-    print(path)
-    return 0
+def in_words(similar: Similar) -> list[str]:
+    """Return the likest pairs and how many there are."""
+    said = []
+    if similar.earlier:
+        said.append(f"{counted(similar.earlier, 'earlier submission')} read")
+    for pair in similar.pairs[:10]:
+        said.append(f"{100 * pair.alike:3.0f} %  {plain(pair.one)}  {plain(pair.other)}")
+    for student, likeness in similar.own[:10]:
+        said.append(f"{100 * likeness.share:3.0f} %  {plain(student)}  {likeness.what}")
+    count, own = counted(len(similar.pairs), "pair"), counted(len(similar.own), "answer")
+    said.append(
+        f"{count} of similar answers to read, {own} like the course's own; being alike does not "
+        "prove copying"
+    )
+    return said
 
 
 def similarity_page(assignment: str, similar: Similar, names: dict[str, str]) -> str:

@@ -85,7 +85,7 @@ class Summary:
         if self.needs_human:
             lines.append(
                 f"  {'by hand':<10}{self.needs_human:>6} to be looked at; "
-                f"coursekit report {self.assignment} says which"
+                f"coursekit review {self.assignment} says which"
             )
         each = "" if self.seconds_each is None else f", {self.seconds_each:.3f} s a student"
         lines.append(f"  {self.done} in {self.seconds:.1f} s{each}")
