@@ -216,7 +216,7 @@ def test_notebooks_that_would_hide_each_other_are_refused(course, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"), [({"workers": 0}, "at least one worker"), ({}, "there is no notebook")]
+    ("options", "said"), [({"workers": 0}, "at least one worker"), ({}, "No notebook")]
 )
 def test_what_cannot_be_asked_for(course, options, said):
     path = course.notebook("one", "x = 1") if options else course.root / "notebooks" / "x.ipynb"

@@ -89,7 +89,7 @@ def test_check_looks_with_the_numbers_of_the_student():
 def test_the_numbers_of_a_student_are_shown():
     assert repr(variant("hinge", "ada")) == "hinge, the numbers of 'ada': margin = 3.0"
     assert repr(variant("shares", "ada")) == "shares: its numbers are the same for everybody"
-    assert repr(variant("nothing", "ada")) == "no question is called 'nothing'"
+    assert repr(variant("soup", "ada")) == "no question is called 'soup'"
 
 
 def test_submit_check_asks_for_the_id():
