@@ -1,7 +1,7 @@
 """Every word of a figure can be read on a telephone.
 
 The figures find themselves: for each module of coursekit.figures what its tests keep in DRAWINGS
-and, for diagrams as wide as a page, DIAGRAMS, and every figure that needs no arguments.
+and, for page-wide diagrams, DIAGRAMS; and every figure that needs no arguments.
 """
 
 from __future__ import annotations

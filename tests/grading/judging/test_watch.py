@@ -16,6 +16,7 @@ from coursekit.submission.forbidden import SOFTMAX
 from coursetools.course import Course
 from coursetools.grading.judging.engine import Engine
 from coursetools.grading.judging.master import Master
+from coursetools.questions import catalogue
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -272,6 +273,14 @@ def graded(name: str, above: str = "", within: str = ""):
 
 
 ASSIGNMENTS = ["a01_kernels", "a02_scaling", "a05_positions"]  # softmax, gradients, algebra
+
+
+def test_these_assignments_forbid_all_that_the_first_chapters_forbid():
+    def forbidden(names):
+        asked = [catalogue.load(Course(ROOT), name).questions for name in names]
+        return {one for questions in asked for question in questions for one in question.forbidden}
+
+    assert forbidden(ASSIGNMENTS) == forbidden(catalogue.names(Course(ROOT))[:5])
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)

@@ -72,11 +72,9 @@ class Links:
                 f"own name: take one back with coursekit collect {self.folders.name} --forget "
                 f"{owner}, and collect this again"
             )
-        return (
-            ""
-            if self._same(one, attempt)
-            else (f"has the number of a file that {owner} submitted anonymously, and other content")
-        )
+        if self._same(one, attempt):
+            return ""
+        return f"has the number of a file that {owner} submitted anonymously, and other content"
 
     def _same(self, one: Candidate, attempt: Attempt) -> bool:
         try:
