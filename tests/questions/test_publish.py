@@ -274,10 +274,10 @@ def test_solutions_are_written_after_the_deadline(small):
     settings = small / "solutions" / "a01_kernels" / "assignment.toml"
     later = datetime.now(UTC) + timedelta(days=1)
     settings.write_text(f"due = {later:%Y-%m-%dT%H:%M:%S}+00:00\n")
-    with pytest.raises(CourseError, match=r"is due .*; say --early"):
+    with pytest.raises(CourseError, match=r"is due .*; --force"):
         write_solution(Course(small), "a01_kernels")
     assert not path.exists()
-    assert write_solution(Course(small), "a01_kernels", early=True) == path
+    assert write_solution(Course(small), "a01_kernels", force=True) == path
     settings.write_text("due = 2020-01-01T00:00:00+00:00\n")
     write_solution(Course(small), "a01_kernels")
     text = path.read_text()
