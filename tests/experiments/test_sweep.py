@@ -191,7 +191,7 @@ def test_a_smoke_sweep_is_no_result_of_the_book(lab, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert out.splitlines()[-1] == "result: _build/training/toy/sweeps/smoke-heads.json"
     assert cli.main([*line, "--set", "lr=2"]) == 1
-    assert "do not go with --sweep" in capsys.readouterr().err
+    assert "--set does not go with --sweep" in capsys.readouterr().err
     broken = lab.root / "_build/training/toy/sweeps/smoke-heads/lr=1.json"
     broken.write_text('{"key": ')  # half a file is done again
     assert cli.main(line) == 0
