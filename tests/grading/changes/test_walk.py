@@ -155,6 +155,16 @@ def test_the_table_can_be_edited_and_what_is_wrong_is_named(week):
     assert "line 2: 'much' should be full, drop, keep or a number from 0" in said
 
 
+def test_an_override_is_for_all_students_behind_the_option(week):
+    week.type("grade ps1")
+    before = week.scores()
+    week.type("override ps1 why full --student ada ben --why", "Both were right.")
+    now = week.scores()
+    assert [now[who][4] for who in ("ada", "ben", "cy")] == ["5", "5", before["cy"][4]]
+    week.type("override ps1 why none --student ada ben")
+    assert week.scores() == before
+
+
 def test_what_cannot_be_is_said_in_a_sentence(week):
     week.type("grade ps1")
     for command, said in (
@@ -164,6 +174,7 @@ def test_what_cannot_be_is_said_in_a_sentence(week):
         ),
         ("override ps1 cube 4 --why x", "should be full, drop, keep or a number from 0 to 3"),
         ("override ps1 cube nan --why x", "should be full, drop"),
+        ("override ps1 cube remove --why x", "none takes an override back"),
         ("override ps1 cube full", "say why, with --why TEXT"),
         (
             "override ps1 cube full --student bem --why x",
