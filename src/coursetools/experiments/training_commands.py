@@ -37,7 +37,7 @@ def add(
     text = "notebooks/training/NAME.ipynb (default: list all: what is done and what is to do)"
     option("name", nargs="?", metavar="NAME", help=text)
     option("--all", action="store_true", help="run everything that has no result of the profile")
-    text = "save and stop after this time: a single run, each run of a sweep, or --all together"
+    text = "stop after this time and save: one run, or all together; of a sweep each run, unsaved"
     option("--hours", type=hours, metavar="H", help=text)
     profiles = ("smoke", "cpu", "gpu")
     option("--profile", choices=profiles, help="training budget (default: as in the notebook, cpu)")

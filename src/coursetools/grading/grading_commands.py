@@ -196,7 +196,7 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     text = "write an assignment for paper, as HTML and PDF"
     option = adder(assignment, inside("assignments.paper"), "paper", text)
     option("name", metavar="NAME", help="the assignment")
-    option("--answers", action="store_true", help="with the answers, for whoever marks")
+    option("--answers", action="store_true", help="with the answers, for the marker")
     option("--paper", choices=("a4", "letter"), default="a4", help="its size (a4)")
     text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
     option = adder(assignment, run, "solutions", text)
