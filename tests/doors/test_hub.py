@@ -292,7 +292,7 @@ def walk(hub) -> SimpleNamespace:
     roster = hub.folder / "class.csv"
     roster.write_text("id,name\nada,Ada L.\nben,Ben K.\ncy,Cy Q.\n")
     collected = hub.coursekit("collect", NAME, "--exchange", "--roster", str(roster))
-    hub.coursekit("grade", NAME, "--workers", "1")
+    hub.coursekit("grade", NAME)
     feedback = hub.coursekit("feedback", NAME, "--exchange")
     submissions = {one.name: one.press("fetch_feedback") for one in (ada, ben)}
     return SimpleNamespace(

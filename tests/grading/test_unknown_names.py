@@ -53,7 +53,7 @@ def test_students_questions_formats_options_and_commands(classroom, capsys, monk
     inbox.mkdir()
     (inbox / "ada.ipynb").write_text(json.dumps(classroom.answered()))
     assert main(["collect", "ps1", "--from", "inbox"]) == 0
-    assert main(["grade", "ps1", "--workers", "1"]) == 0
+    assert main(["grade", "ps1"]) == 0
     capsys.readouterr()
     assert main(command.split()) in (1, 2)
     assert said in capsys.readouterr().err

@@ -76,12 +76,10 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--json", action="store_true", help="print the result as JSON")
 
     option = one(inside(history, "grade"), "grade", "grade what was collected")
-    option("--workers", type=count, metavar="N", help="processes (one a core)")
-    option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
-    option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
-    option("--force", action="store_true", help="grade unchanged hand-ins again, too")
+    option("--force", action="store_true", help="also grade unchanged submissions again")
     option("--dry-run", action="store_true", help="show what would be graded, and change nothing")
-    option("--json", action="store_true", help="print the summary as JSON")
+    option("--cluster", metavar="ADDRESS", help="grade on this Dask scheduler")
+    option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
 
     text = "write a page for each question in words, to mark its answers without names"
     option = one(inside("grading.marking.page"), "mark", text)
@@ -150,12 +148,11 @@ def _changes(
     text = "override the points of a question, without running it again"
     option = one(inside("grading.changes.set_points"), "override", text)
     option("question", metavar="QUESTION", help="as the export's columns call it")
-    text = "full, drop (does not count), keep (stays, and says why), or points"
-    option("points", nargs="?", metavar="full|drop|keep|POINTS", help=text)
-    text = "of this one; may be given several times (default: everybody who has handed in)"
-    option("--student", action="append", metavar="ID", help=text)
+    text = "full, drop (does not count), keep (stays, and says why), points, or none to take back"
+    option("points", metavar="full|drop|keep|none|POINTS", help=text)
+    text = "of these students (default: everyone who has submitted)"
+    option("--student", nargs="+", action="extend", metavar="ID", dest="students", help=text)
     option("--why", metavar="TEXT", help="what the student reads")
-    option("--remove", action="store_true", help="take it back")
 
     text = "show how a grade came about, or what has changed since points went out"
     option = adder(commands, inside("grading.changes.grade_history", "why"), "why", text)
@@ -199,12 +196,12 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     text = "write an assignment for paper, as HTML and PDF"
     option = adder(assignment, inside("assignments.paper"), "paper", text)
     option("name", metavar="NAME", help="the assignment")
-    option("--answers", action="store_true", help="with the answers, for whoever marks")
+    option("--answers", action="store_true", help="with the answers, for the marker")
     option("--paper", choices=("a4", "letter"), default="a4", help="its size (a4)")
     text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
     option = adder(assignment, run, "solutions", text)
     option("names", nargs="+", metavar="NAME", help="assignments")
-    option("--early", action="store_true", help="before the deadline, too")
+    option("--force", action="store_true", help="write them even before the deadline")
     assignment.choices["solutions"].set_defaults(action="solutions")
 
     option = adder(commands, inside("questions.audit"), "audit", "check that assignments are sound")

@@ -78,6 +78,6 @@ def real_week(classroom, capsys) -> Week:
 @pytest.fixture
 def week(classroom, capsys, monkeypatch) -> Week:
     """The same, graded by an engine that only reads answers."""
-    quick = functools.partial(grade_class.Options, **FAKE)
+    quick = functools.partial(grade_class.Options, workers=1, **FAKE)
     monkeypatch.setattr(grade_class, "Options", quick)
     return Week(classroom, capsys)

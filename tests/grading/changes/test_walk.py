@@ -16,14 +16,14 @@ pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
 def test_a_week(real_week):
     week = real_week
-    said = week.type("grade ps1 --workers 1")
+    said = week.type("grade ps1")
     assert "3 graded, 0 unchanged" in said and "have gone out" not in said
     first = "No feedback or scores of ps1 have been written before; all 4 pages are new.\n"
     assert week.type("feedback ps1").startswith(first)
     assert "0 pages change points" in week.type("feedback ps1")
 
     week.master("cube(2) == 9", "cube(2) == 8")
-    said = week.type("grade ps1 --workers 1")
+    said = week.type("grade ps1")
     assert "2 students differ from the last feedback, by +3 points: ada, cy; " in said
     table = [line.split("  ") for line in week.type("why ps1").partition("\n\n")[0].splitlines()]
     rows = [[cell.strip() for cell in row if cell.strip()] for row in table]
@@ -54,7 +54,7 @@ def test_a_week(real_week):
 
 
 def test_an_override_stands_everywhere_and_goes_away_again(week):
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     week.mark("ben", 2.0)
     before, shown = week.scores(), week.formgrader("ben")
     assert before["ben"] == ("4", "10", "2", "0", "2") and before["mia"][0] == "0"
@@ -73,25 +73,25 @@ def test_an_override_stands_everywhere_and_goes_away_again(week):
     assert "marked" in week.type("why") and "ben" in week.type("why")
 
     week.classroom.hand_in("mia")  # later: everybody's holds for her too
-    assert "1 graded" in week.type("grade ps1 --workers 1")
+    assert "1 graded" in week.type("grade ps1")
     assert week.scores()["mia"] == ("10", "10", "2", "3", "5")
 
     week.mark("ben", 1.0)  # over the override: known when that goes
-    week.type("override ps1 why --student ben --remove")
-    week.type("override ps1 why --remove")
+    week.type("override ps1 why none --student ben")
+    week.type("override ps1 why none")
     del before["mia"]
     after = week.scores()
     assert after.pop("mia") == ("5", "10", "2", "3", "0")
     assert after == before | {"ben": ("3", "10", "2", "0", "1")}
     assert week.formgrader("ben") == shown | {"why": (1, 5, "")}
-    assert "0 graded, 4 unchanged" in week.type("grade ps1 --workers 1")
+    assert "0 graded, 4 unchanged" in week.type("grade ps1")
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_is_set_and_taken_back_leaves_the_points_as_they_were(week, seed):
     dice = random.Random(seed)
     most = {"test_square": 2, "test_cube": 3, "why": 5}
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     week.mark("ben", 2.0)
     week.mark("cy", 0.5, "test_cube")
     before = week.scores()
@@ -116,20 +116,20 @@ def test_whatever_is_set_and_taken_back_leaves_the_points_as_they_were(week, see
                 points_shown = {name: mark[0] for name, mark in week.formgrader(one).items()}
                 assert sum(points_shown.values()) == float(score)
     for cell, who in dice.sample(sorted(rows), len(rows)):
-        week.type(f"override ps1 {cell} --remove", *(["--student", who] if who else []))
+        week.type(f"override ps1 {cell} none", *(["--student", who] if who else []))
     assert week.scores() == before
     assert {who: week.formgrader(who) for who in shown} == shown
 
 
 def test_a_dropped_question_leaves_the_maximum(week):
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     before = week.scores()
     week.type("override ps1 cube drop --why", "It has no answer.")
     assert week.scores()["ada"] == ("2", "7", "2", "", "0")
     assert week.formgrader("ada")["test_cube"][:2] == (0, 0)
     week.type("feedback ps1")
     assert "2 of 7 points" in week.page("ada") and "does not count" in week.page("ada")
-    week.type("override ps1 cube --remove")
+    week.type("override ps1 cube none")
     assert week.scores() == before and week.formgrader("ada")["test_cube"][:2] == (3, 3)
     week.type("override ps1 cube drop --student ada --why", "She was ill.")
     assert week.scores()["ada"] == ("2.86", "10", "2", "", "0")  # 2 of 7
@@ -138,16 +138,16 @@ def test_a_dropped_question_leaves_the_maximum(week):
 
 
 def test_the_table_can_be_edited_and_what_is_wrong_is_named(week):
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     week.type("override ps1 cube full --why", "It was wrong.")
     path = week.root / "autograder" / "overrides.csv"
     path.write_text(path.read_text().replace("full", "1").replace(",", ";"))
-    said = week.type("grade ps1 --workers 1")
+    said = week.type("grade ps1")
     assert "0 graded, 3 recomputed without running them again" in said
     assert week.scores()["ada"][3] == "1" and week.formgrader("ada")["test_cube"][0] == 1
     with path.open("a") as file:
         file.write("ps1;test_cubes;*;full;why;;\nps1;test_cube;eve;full;why;;\n")
-    said = week.type("grade ps1 --workers 1")
+    said = week.type("grade ps1")
     assert "overrides.csv: test_cubes is not a question of ps1\n" in said
     assert "overrides.csv: eve is not in the class" in said and "test_cube is no" not in said
     path.write_text(path.read_text().replace(";1;", ";much;"))
@@ -155,8 +155,18 @@ def test_the_table_can_be_edited_and_what_is_wrong_is_named(week):
     assert "line 2: 'much' should be full, drop, keep or a number from 0" in said
 
 
+def test_an_override_is_for_all_students_behind_the_option(week):
+    week.type("grade ps1")
+    before = week.scores()
+    week.type("override ps1 why full --student ada ben --why", "Both were right.")
+    now = week.scores()
+    assert [now[who][4] for who in ("ada", "ben", "cy")] == ["5", "5", before["cy"][4]]
+    week.type("override ps1 why none --student ada ben")
+    assert week.scores() == before
+
+
 def test_what_cannot_be_is_said_in_a_sentence(week):
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     for command, said in (
         (
             "override ps1 cubes full --why x",
@@ -164,22 +174,23 @@ def test_what_cannot_be_is_said_in_a_sentence(week):
         ),
         ("override ps1 cube 4 --why x", "should be full, drop, keep or a number from 0 to 3"),
         ("override ps1 cube nan --why x", "should be full, drop"),
+        ("override ps1 cube remove --why x", "none takes an override back"),
         ("override ps1 cube full", "say why, with --why TEXT"),
         (
             "override ps1 cube full --student bem --why x",
             "No student bem. Did you mean ben?",
         ),
-        ("override ps1 cube --remove", "there is no override of test_cube for everybody in ps1"),
-        ("override ps1 cube", "say what the question is worth"),
+        ("override ps1 cube none", "there is no override of test_cube for everybody in ps1"),
         ("why ps1 bem", "No student bem. Did you mean ben?"),
     ):
         assert said in week.type(command, code=1)
+    assert "POINTS" in week.type("override ps1 cube", code=2)
     assert "No feedback or scores of ps1 have been written yet." in week.type("why ps1")
     assert not (week.root / "autograder" / "overrides.csv").exists()
 
 
 def test_a_request_is_listed_until_it_is_answered(week, tmp_path):
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     week.type("feedback ps1")
     line = "ada,test_square,"
     assert line in week.page("ada")
@@ -221,20 +232,20 @@ def test_a_request_goes_on_behind_its_commas(week, tmp_path):
 
 
 def test_a_lost_gradebook_loses_no_override_and_nothing_below_it(week):
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     week.mark("ben", 2.0)
     week.type("override ps1 why full --why", "Nobody could know.")
     before, shown = week.scores(), week.formgrader("ben")
     for file in (week.root / "autograder").glob("gradebook.db*"):
         file.unlink()
-    assert "the gradebook is a new one" in week.type("grade ps1 --workers 1")
+    assert "the gradebook is a new one" in week.type("grade ps1")
     assert week.scores() == before and week.formgrader("ben") == shown
-    week.type("override ps1 why --remove")
+    week.type("override ps1 why none")
     assert week.scores()["ben"] == ("4", "10", "2", "0", "2")
 
 
 def test_the_log_is_lines_of_json_that_survive_a_cut(week):
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     path = week.root / "autograder" / "log.jsonl"
     with path.open("a") as file:
         file.write('{"time": "2026')  # a power cut

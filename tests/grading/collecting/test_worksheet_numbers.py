@@ -68,7 +68,7 @@ def desk(classroom, monkeypatch, capsys):
 
     typed("collect ps1 --roster class.csv --zip ps1.zip")
     typed("collect ps2 --zip ps2.zip")
-    typed("grade ps1 --workers 1")
+    typed("grade ps1")
     return typed
 
 

@@ -193,7 +193,7 @@ def test_what_would_show_it_is_refused(course, tmp_path):
     with pytest.raises(CourseError, match=r"a21_exam is an exam until .*; no page shows it before"):
         read_assignment(course, "a21_exam")
     with pytest.raises(CourseError, match="its solutions are not written before"):
-        write_solution(course, "a21_exam", early=True)
+        write_solution(course, "a21_exam", force=True)
 
 
 def test_the_notebook_says_when_and_what_is_allowed_and_no_more(course):

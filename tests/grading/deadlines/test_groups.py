@@ -111,7 +111,7 @@ def test_the_walk(week, said, monkeypatch):
     formgrader(week, "bob", 2.0, "Less.")
     said("override", "ps1", "why", "5", "--student", "bob", "--why", "The team's.")
     assert table(week, "ps1") == everybody | {"ada": ("10", "0"), "bob": ("10", "0")}
-    said("override", "ps1", "why", "--student", "bob", "--remove")
+    said("override", "ps1", "why", "none", "--student", "bob")
     assert formgrader(week, "ada") == formgrader(week, "bob") == (2.0, False, "Less.")
 
     # the teams of the next assignment are others, and then those of this one change

@@ -117,7 +117,7 @@ def test_an_override_for_one_member_holds_for_the_team_and_says_so(week, roster,
         (line,) = [line for line in lines if line.startswith(who)]
         assert "2 of 10" in line and "5 of 10" in line
     assert "red" in text and "2 students" in text
-    said("override", "ps1", "cube", "--student", "ada", "--remove")
+    said("override", "ps1", "cube", "none", "--student", "ada")
     assert set(week.column("ps1", "score").values()) == {"2", "0"}
 
 

@@ -207,7 +207,7 @@ def test_an_override_stays_before_a_mark_which_comes_back_when_it_goes(desk, cap
     desk.type("override", "ps1", "why", "4.5", *why)
     desk.type("collect", "ps1", "--marks", desk.table("mia", ben=("signs", 4.5)))
     assert desk.formgrader("ben")[0] == 4.5
-    desk.type("override", "ps1", "why", "--remove", *why[:2])
+    desk.type("override", "ps1", "why", "none", *why[:2])
     assert desk.formgrader("ben")[:2] == (4.5, False)  # and not as it was before the override
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from coursekit._base.errors import CourseError
 from coursekit._base.nearest import no_such
@@ -19,6 +18,7 @@ from coursetools.grading.results import feedback as writing
 from coursetools.grading.results import term
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.running import grade_class
+from coursetools.grading.running.summary import Summary
 from coursetools.notes import Notes
 from coursetools.settings.class_settings import zone_of
 
@@ -29,7 +29,6 @@ def grade(arguments: argparse.Namespace) -> int:
     """Grade what was collected, remember the points, and print the summary."""
     asked = (arguments.require or "").replace(",", " ").split()
     options = grade_class.Options(
-        workers=arguments.workers,
         cluster=arguments.cluster,
         require=frozenset(asked),
         force=arguments.force,
@@ -42,22 +41,18 @@ def grade(arguments: argparse.Namespace) -> int:
         Progress() if arguments.quiet else Notes(),
         lambda total: track(total, "grading", arguments.quiet),
     )
-    facts, changes = summary.as_json(), ""
-    if summary.handed_in and not arguments.dry_run:
-        changes = _graded(arguments, facts)
-    if arguments.json:
-        print(json.dumps(facts | {"changes": changes}, indent=1, ensure_ascii=False))
-    else:
-        print("\n".join([summary.as_table(), *([f"  {changes}"] if changes else [])]))
+    print(summary.as_table())
+    if summary.handed_in and not arguments.dry_run and (changes := _graded(arguments, summary)):
+        print(f"  {changes}")
     return summary.exit_code
 
 
-def _graded(arguments: argparse.Namespace, summary: dict[str, object]) -> str:
+def _graded(arguments: argparse.Namespace, summary: Summary) -> str:
     """Remember a run of the grader; return a line about what would change for whom."""
     course, name = arguments.course, arguments.name
     journal = Journal.read(Folders(course, name)).look("grade")
     did = ("graded", "entered", "recomputed")
-    facts = {key: summary[key] for key in did if summary[key]}
+    facts = {key: getattr(summary, key) for key in did if getattr(summary, key)}
     if facts:
         log.record(course, "grade", assignment=name, **facts)
     return journal.sentence()

@@ -62,10 +62,6 @@ class Summary:
             parts.append(f"{self.rewritten} graded before, and the graded notebook written again")
         return ", ".join([*parts, f"{self.unchanged} unchanged"])
 
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return self.__dict__ | {"exit_code": self.exit_code}
-
     def as_table(self) -> str:
         """Return the lines for a terminal."""
         if not self.handed_in:
