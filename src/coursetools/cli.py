@@ -55,6 +55,11 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Refuse here what is left over: the parser above would point to its own help."""
         known, left = super().parse_known_args(args, namespace)
+        several = [one for one in self._actions if not one.option_strings and one.nargs == "*"]
+        if several and left and not any(word.startswith("-") for word in left):
+            dest, kind = several[0].dest, several[0].type or str  # words after an option
+            setattr(known, dest, [*getattr(known, dest), *map(kind, left)])
+            left = []
         if left:
             from coursekit._base.nearest import no_such
 

@@ -73,7 +73,7 @@ def test_the_walk(week, said, monkeypatch):
     week.settings("ps2", "due = 2026-10-08T12:00:00+02:00\n[late]\nrate = 0.2\n")
     week.class_settings("[late_days]\nbudget = 2\nmost = 1\n")
     week.roster.write_text(LIST)
-    said("collect", "ps1", "--roster", str(week.roster))
+    said("collect", "ps1", str(week.roster))
     week.hand_in("ps1", {"ada": -5}, cube="0", why="Words.")
     week.hand_in("ps1", {"bob": 20, "cy": -1}, why="Words.")
     week.hand_in("ps1", {"cy": 100, "dee": -1}, cube="0")  # the one after the end
@@ -116,7 +116,7 @@ def test_the_walk(week, said, monkeypatch):
 
     # the teams of the next assignment are others, and then those of this one change
     week.roster.write_text(NEXT)
-    said("collect", "ps2", "--roster", str(week.roster))
+    said("collect", "ps2", str(week.roster))
     assert table(week, "ps1") == everybody | {"ada": ("7", "0"), "bob": ("7", "0")}
     week.hand_in("ps2", {"cy": 20}, cube="0")
     week.grade("ps2")
@@ -124,7 +124,7 @@ def test_the_walk(week, said, monkeypatch):
     assert table(week, "ps2") == {
         "ada": spent, "bob": none, "cy": spent, "dee": none, "eve": none,
     }  # fmt: skip
-    said("collect", "ps1", "--roster", str(week.roster))
+    said("collect", "ps1", str(week.roster), "--force")
     graded.clear()
     week.grade("ps1")
     assert [task.student for task in graded] == ["ada"]  # and cy; eve has dee's verdict

@@ -90,13 +90,26 @@ def by_shape(table: Table) -> Worksheet | None:
     )
 
 
+def begins_as_one(table: Table) -> bool:
+    """Return whether the first column is that of a worksheet in English."""
+    return table.words()[:1] == ["identifier"]
+
+
+def submissions_in(table: Table, sheet: Worksheet) -> int | None:
+    """Return how many rows have a time of submission, None without such a column."""
+    if sheet.submitted is None:
+        return None
+    return sum(cell not in ("", *NOTHING) for cell in _cells(table, sheet.submitted))
+
+
 def unclear(table: Table) -> str:
     """Say why a table with participants is not clear, "" where it has none."""
-    if "identifier" not in table.words()[:1] and not _is_of_participants(table):
-        return ""
     columns = range(1, len(table.header))
+    dated = [at for at in columns if _all(table, at, _is_time)]
+    if not begins_as_one(table) and not (dated and _is_of_participants(table)):
+        return ""
     numbers = _names(table, [at for at in columns if _all(table, at, NUMBER.fullmatch)])
-    times = _names(table, [at for at in columns if _all(table, at, _is_time)])
+    times = _names(table, dated)
     return (
         f"{table.path} has Moodle's participants, and it is not clear which columns are the grade "
         f"and the times: it should have numbers in one column, the maximum, behind the grade, and "
