@@ -164,8 +164,6 @@ def _table(table: csv_tables.Table) -> tuple[str, str]:
         return "times", f"times of submission ({counted(len(table.rows), 'row')})"
     if "id" in meanings and not words & OTHERS:
         return _class_list(table)
-    if why := worksheet.unclear(table):  # its participants are there
-        raise CourseError(why)
     header = ", ".join(one_line(title, 40) for title in table.header[:12] if title.strip())
     raise CourseError(
         f"{table.path} was not recognised: its columns are {header}; expected {EXPECTED}"

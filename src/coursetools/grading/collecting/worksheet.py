@@ -20,6 +20,8 @@ from coursetools.settings.csv_tables import Table
 PARTICIPANT = re.compile(r"(\D*[^\W\d_]\D*)(\d+)")  # "Participant 501", "Teilnehmer/in501"
 NUMBER = re.compile(r"\d+([.,]\d+)?")
 NOTHING = ("-", "–")
+FEWEST = 7  # columns of a worksheet, with blind marking and without times of submission
+SHORTEST = 5  # letters of the word before a participant's number, which an id seldom has
 NO = (
     "no non nein não nao ne nie nee nej nei ei nem nu hayır hayir нет ні не όχι いいえ 否 "
     "아니오 아니요 لا לא không tidak ez"
@@ -91,8 +93,17 @@ def by_shape(table: Table) -> Worksheet | None:
 
 
 def begins_as_one(table: Table) -> bool:
-    """Return whether the first column is that of a worksheet in English."""
-    return table.words()[:1] == ["identifier"]
+    """Return whether the first column is a worksheet's: Identifier, or "Teilnehmer/in501" below ID.
+
+    Ids of a class list may be letters and numbers as well; but a worksheet is wide, its word is
+    long, and its header is no other word for an id.
+    """
+    word = table.words()[0]
+    if word == "identifier":
+        return True
+    if len(table.header) < FEWEST or (word != "id" and MEANING.get(word) == "id"):
+        return False
+    return _is_of_participants(table) and len(_cells(table, 0)[0].rstrip("0123456789 ")) >= SHORTEST
 
 
 def submissions_in(table: Table, sheet: Worksheet) -> int | None:
@@ -104,12 +115,11 @@ def submissions_in(table: Table, sheet: Worksheet) -> int | None:
 
 def unclear(table: Table) -> str:
     """Say why a table with participants is not clear, "" where it has none."""
-    columns = range(1, len(table.header))
-    dated = [at for at in columns if _all(table, at, _is_time)]
-    if not begins_as_one(table) and not (dated and _is_of_participants(table)):
+    if "identifier" not in table.words()[:1] and not _is_of_participants(table):
         return ""
+    columns = range(1, len(table.header))
     numbers = _names(table, [at for at in columns if _all(table, at, NUMBER.fullmatch)])
-    times = _names(table, dated)
+    times = _names(table, [at for at in columns if _all(table, at, _is_time)])
     return (
         f"{table.path} has Moodle's participants, and it is not clear which columns are the grade "
         f"and the times: it should have numbers in one column, the maximum, behind the grade, and "
