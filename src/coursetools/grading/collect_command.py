@@ -99,7 +99,7 @@ def read(folders: Folders, inputs: Inputs, force: bool, note: Note) -> Delivery:
     known = read_times(folders, inputs, note) if inputs.times else []
     people = roster.read_csv(inputs.class_list, note) if inputs.class_list else []
     candidates = find_submissions(folders, inputs)
-    strays, wrong = find_strays(folders, candidates)
+    strays, wrong = find_strays(folders, candidates) if inputs.has_submissions else ({}, "")
     if wrong and not force:
         raise CourseError(
             f"{wrong}; nothing was taken. Give the files of {name}, or --force to take these"

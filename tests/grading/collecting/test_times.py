@@ -217,5 +217,5 @@ def test_the_exchange_is_believed_where_the_file_system_agrees(folders, tmp_path
 
 def test_a_folder_in_a_folder(folders, tmp_path):
     members = {"Course 12/Eve Il_7_assignsubmission_file_/ps1.ipynb": "eve"}
-    with pytest.raises(CourseError, match=r"lies in the folder Course 12; give that folder"):
+    with pytest.raises(CourseError, match=r"is in the folder Course 12; give that folder"):
         from_zip(zipped(tmp_path / "x.zip", members), "ps1")
