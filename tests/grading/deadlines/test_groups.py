@@ -139,7 +139,7 @@ def folders(classroom) -> Folders:
     return Folders(classroom.course, "ps1")
 
 
-def take(folders, where, notebooks: dict[str, dict], stamps=(), **teams: str):
+def take(folders, where, notebooks: dict[str, dict], stamps=(), *, force=False, **teams: str):
     """Collect a notebook from each student; `stamps` are (student, hour) of a table of times."""
     where.mkdir()
     for student, notebook in notebooks.items():
@@ -149,7 +149,7 @@ def take(folders, where, notebooks: dict[str, dict], stamps=(), **teams: str):
         for who, hour in stamps
     ]
     found = from_folder(where, "ps1") if notebooks else []
-    return collect(folders, found, people(**teams), times=times)
+    return collect(folders, found, people(**teams), times=times, force=force)
 
 
 def people(**teams: str) -> list[Person]:
@@ -200,13 +200,16 @@ def test_the_teams_of_an_assignment_change_with_its_class_list(folders, classroo
     assert Groups.of(folders).members("ada") == ("ada",)
     (folders.submitted("cy")).mkdir(parents=True)
     (folders.submitted("cy") / "ps1.ipynb").write_text("an instructor's")
-    notes = take(folders, tmp_path / "b", {}, ada="red", bob="red").notes
-    assert notes == ["teams changed for 2 (ada, bob); coursekit grade ps1 applies this"]
+    kept = take(folders, tmp_path / "b", {}, ada="red", bob="red")
+    assert (kept.moved, kept.reformed) == (["ada", "bob"], False)
+    assert Groups.of(folders).names == {}
+    changed = take(folders, tmp_path / "b2", {}, force=True, ada="red", bob="red")
+    assert (changed.moved, changed.reformed) == (["ada", "bob"], True)
     assert Groups.of(folders).members("bob") == ("ada", "bob")
     assert (folders.submitted("bob") / "ps1.ipynb").is_file()
     assert take(folders, tmp_path / "again", {"ada": classroom.answered()}).notes == []
     assert Groups.of(folders).members("bob") == ("ada", "bob")
-    notes = take(folders, tmp_path / "c", {}, ada="red", bob="blue", cy="blue").notes
+    notes = take(folders, tmp_path / "c", {}, force=True, ada="red", bob="blue", cy="blue").notes
     assert notes[0] == "bob has submitted nothing, and neither has their team"
     assert not (folders.submitted("bob") / "ps1.ipynb").exists()
     assert (folders.submitted("cy") / "ps1.ipynb").read_text() == "an instructor's"

@@ -178,8 +178,8 @@ def test_the_same_table_again_changes_nothing_and_other_points_are_not_written_o
     desk.type("collect", "ps1", table)
     desk.type("collect", "ps1", table)
     assert capsys.readouterr().out == (
-        "ps1-why-mia.csv: marks (2 rows)\n2 distinct answers marked, covering 3 students\n"
-        "ps1-why-mia.csv: marks (2 rows)\n0 answers marked, 3 had them before\n"
+        f"{table}: marks (2 rows)\n2 distinct answers marked, covering 3 students\n"
+        f"{table}: marks (2 rows)\n0 answers marked, 3 had them before\n"
     )
     assert desk.formgrader("eve") == (1, False, "What we looked for:\n\n" + "\n".join(
         f"- – {item}" for item in (

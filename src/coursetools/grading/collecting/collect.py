@@ -73,8 +73,8 @@ class Collected:
         lines += self.teams
         if self.moved and not self.reformed:
             lines.append(
-                f"teams stay as they are, for submissions of {name} were collected in them; the "
-                f"class list would change them for {some(self.moved)}; to do so: "
+                f"teams stay as they are, since submissions of {name} are collected already; this "
+                f"class list would change them for {some(self.moved)}; to change them: "
                 f"coursekit collect {name} FILE --force"
             )
         if source and not (self.new or self.known or self.refused or self.aside):

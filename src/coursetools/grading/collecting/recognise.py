@@ -18,7 +18,6 @@ from coursekit._base.nearest import did_you_mean
 from coursetools.grading.collecting import layouts, roster, times, worksheet
 from coursetools.grading.collecting.columns import MEANING
 from coursetools.grading.records import regrade_requests
-from coursetools.grading.results.pages import counted
 from coursetools.settings import csv_tables
 from coursetools.text import one_line
 
@@ -152,16 +151,16 @@ def _table(table: csv_tables.Table) -> tuple[str, str]:
     if roster.is_canvas(table):
         return _class_list(table)
     if words >= MARKS:
-        return "marks", f"marks ({counted(len(table.rows), 'row')})"
+        return "marks", f"marks ({_counted(len(table.rows), 'row')})"
     if set(regrade_requests.COLUMNS) <= words:
-        return "requests", f"regrade requests ({counted(len(table.rows), 'row')})"
+        return "requests", f"regrade requests ({_counted(len(table.rows), 'row')})"
     sheet = worksheet.find(table)
     if sheet or worksheet.begins_as_one(table):
         count = sheet and worksheet.submissions_in(table, sheet)
-        more = "" if count is None else f" (times of {counted(count, 'submission')})"
+        more = "" if count is None else f" (times of {_counted(count, 'submission')})"
         return "times", f"Moodle's grading worksheet{more}"
     if any(map(times.TIME.fullmatch, words)) and meanings & {"id", "email", "lms", "name"}:
-        return "times", f"times of submission ({counted(len(table.rows), 'row')})"
+        return "times", f"times of submission ({_counted(len(table.rows), 'row')})"
     if "id" in meanings and not words & OTHERS:
         return _class_list(table)
     header = ", ".join(one_line(title, 40) for title in table.header[:12] if title.strip())
@@ -172,5 +171,9 @@ def _table(table: csv_tables.Table) -> tuple[str, str]:
 
 def _class_list(table: csv_tables.Table) -> tuple[str, str]:
     teams = "group" in {MEANING.get(word) for word in table.words()}
-    students = counted(roster.students_in(table), "student")
+    students = _counted(roster.students_in(table), "student")
     return "class list", f"class list{' with teams' * teams} ({students})"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
