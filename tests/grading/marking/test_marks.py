@@ -196,7 +196,7 @@ def test_the_same_table_again_changes_nothing_and_other_points_are_not_written_o
     assert desk.formgrader("ben")[:2] == (0, True)
     desk.type("collect", "ps1", "ps1-why-mia.csv", "--force")
     said = capsys.readouterr().out
-    assert f"--force: points given by hand replaced: 1 (why {ada}: 4, now 3)" in said
+    assert f"--force: points given by hand replaced: 1 (why {ada}: 4 points, now 3)" in said
     assert [desk.formgrader(who)[0] for who in ("ada", "ben", "cy")] == [3, 2, 3]
 
 

@@ -156,7 +156,7 @@ def _table(table: csv_tables.Table) -> tuple[str, str]:
         return "requests", f"regrade requests ({_counted(len(table.rows), 'row')})"
     sheet = worksheet.find(table)
     if sheet or worksheet.begins_as_one(table):
-        count = sheet and worksheet.submissions_in(table, sheet)
+        count = worksheet.submissions_in(table, sheet) if sheet else None
         more = "" if count is None else f" (times of {_counted(count, 'submission')})"
         return "times", f"Moodle's grading worksheet{more}"
     if any(map(times.TIME.fullmatch, words)) and meanings & {"id", "email", "lms", "name"}:
