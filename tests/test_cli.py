@@ -130,7 +130,7 @@ def test_the_options_of_all_commands_go_anywhere(tmp_path):
         (("notebooks", "lint", "nowhere"), "No file nowhere."),
         (("notebooks", "lint", "_config.yml"), "_config.yml is not a notebook"),
         (("--root", "nowhere", "book"), "there is no folder nowhere"),
-        (("override", "ps1", "cube", "full", "x"), "x; coursekit override --help"),
+        (("override", "ps1", "cube", "full", "more"), "more; coursekit override --help"),
         (("settings", "ps1", "a"), "a; coursekit settings --help"),
     ],
 )

@@ -48,13 +48,28 @@ class UsageError(CourseError):
 class _Parser(argparse.ArgumentParser):
     """Complains in one sentence; argparse would print its usage first."""
 
+    _mixing = False  # inside of argparse's own way to parse names and options in any order
+
     def __init__(self, **options: Any) -> None:
         options.setdefault("epilog", EVERYWHERE)
         super().__init__(**options, allow_abbrev=False)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Refuse here what is left over: the parser above would point to its own help."""
-        known, left = super().parse_known_args(args, namespace)
+        """Refuse here what is left over: the parser above would point to its own help.
+
+        A command's names and files may come before, between and after its options.
+        """
+        below = any(isinstance(one, argparse._SubParsersAction) for one in self._actions)
+        if below or self._mixing:
+            known, left = super().parse_known_args(args, namespace)
+        else:
+            self._mixing = True
+            try:
+                known, left = self.parse_known_intermixed_args(args, namespace)
+            finally:
+                self._mixing = False
+        if self._mixing:
+            return known, left
         if left:
             from coursekit._base.nearest import no_such
 

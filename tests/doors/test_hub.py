@@ -291,7 +291,7 @@ def walk(hub) -> SimpleNamespace:
         one.press("submit")
     roster = hub.folder / "class.csv"
     roster.write_text("id,name\nada,Ada L.\nben,Ben K.\ncy,Cy Q.\n")
-    collected = hub.coursekit("collect", NAME, "--exchange", "--roster", str(roster))
+    collected = hub.coursekit("collect", NAME, "exchange", str(roster))
     hub.coursekit("grade", NAME)
     feedback = hub.coursekit("feedback", NAME, "--exchange")
     submissions = {one.name: one.press("fetch_feedback") for one in (ada, ben)}

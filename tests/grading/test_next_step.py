@@ -53,9 +53,9 @@ def test_from_the_class_list_to_a_table(folders, tmp_path, capsys):
     code, ran = walked(folders, [listed, "2026-11-20T12:00", handed_in, "", "", "", "", ""])
     assert code == 0
     assert ran == [
-        ["collect", "ps1", "--roster", listed],
+        ["collect", "ps1", listed],
         ["settings", "ps1", "--due", "2026-11-20T12:00"],
-        ["collect", "ps1", "--from", handed_in],
+        ["collect", "ps1", handed_in],
         ["grade", "ps1"],
         ["review", "ps1"],
         ["feedback", "ps1"],
@@ -64,7 +64,7 @@ def test_from_the_class_list_to_a_table(folders, tmp_path, capsys):
     said = capsys.readouterr().out
     for sentence in (
         "Class list: none yet.",
-        f"$ coursekit collect ps1 --from '{handed_in}'",
+        f"$ coursekit collect ps1 '{handed_in}'",
         "To be graded: 2 notebooks.",
         "Feedback: 0 of 2 students have a page.",
         "That is all.",
@@ -95,7 +95,7 @@ def test_a_zip_of_moodle_comes_with_its_worksheet(folders, tmp_path):
     step = next_step._hand_ins("ps1", next_step.Stand(folders))
     both = f"'{tmp_path / 'a 1.zip'}' {tmp_path / 'Grades.csv'}"
     assert step.command(both) == [
-        "collect", "ps1", "--zip", str(tmp_path / "a 1.zip"), "--times",
+        "collect", "ps1", str(tmp_path / "a 1.zip"),
         str(tmp_path / "Grades.csv"),
     ]  # fmt: skip
 
@@ -146,9 +146,9 @@ def test_where_nobody_can_answer_it_says_how_things_stand(folders, tmp_path, cap
     monkeypatch.setattr("sys.stdin", io.StringIO())
     root = ["--root", str(folders.course.root)]
     assert cli.main(["next", "ps1", *root]) == 0
-    assert capsys.readouterr().out.endswith("next: coursekit collect ps1 --zip FILE\n")
+    assert capsys.readouterr().out.endswith("next: coursekit collect ps1 FILE\n")
     handed_in = str(tmp_path / "from the platform")
-    assert cli.main(["collect", "ps1", "--from", handed_in, *root]) == 0
+    assert cli.main(["collect", "ps1", handed_in, *root]) == 0
     capsys.readouterr()
     assert cli.main(["next", "ps1", *root]) == 0
     assert capsys.readouterr().out.endswith("next: coursekit grade ps1\n")

@@ -37,7 +37,7 @@ def test_an_assignment(classroom, capsys, monkeypatch, command, name):
         ("override ps1 square full --why x --student adda", "No student adda. Did you mean ada?"),
         ("why ps1 adda", "No student adda. Did you mean ada?"),
         ("feedback ps1 --student adda", "No student adda. Did you mean ada?"),
-        ("collect ps1 --forget adda", "did you mean ada?"),
+        ("collect ps1 --undo --student adda", "did you mean ada?"),
         ("override ps1 sqare full --why x", "No question sqare. Did you mean square?"),
         ("export ps1 --format cvs", "No format cvs. Did you mean csv?"),
         ("feedback ps1 --zip moodel", "No --zip moodel. Did you mean moodle?"),
@@ -52,7 +52,7 @@ def test_students_questions_formats_options_and_commands(classroom, capsys, monk
     inbox = classroom.root / "inbox"
     inbox.mkdir()
     (inbox / "ada.ipynb").write_text(json.dumps(classroom.answered()))
-    assert main(["collect", "ps1", "--from", "inbox"]) == 0
+    assert main(["collect", "ps1", "inbox"]) == 0
     assert main(["grade", "ps1"]) == 0
     capsys.readouterr()
     assert main(command.split()) in (1, 2)

@@ -40,40 +40,33 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
         return option
 
     history = "grading.changes.grade_history"
-    run = inside("grading.collect_command")
-    option = adder(commands, run, "collect", "take in what students handed in")
-    option("name", metavar="NAME", help="the assignment, a01_kernels")
-    source = commands.choices["collect"].add_mutually_exclusive_group()
-    source.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="a folder")
-    source.add_argument("--zip", type=Path, metavar="FILE", help="a zip of Canvas or Moodle")
-    source.add_argument("--exchange", action="store_true", help="nbgrader's exchange")
-    text = "take back what the latest collecting added, or of some students what came last"
-    source.add_argument("--forget", nargs="*", metavar="STUDENT", help=text)
-    text = "take notebooks that are of another assignment, too"
-    option("--any", action="store_true", help=text)
-    option(
-        "--roster",
-        type=Path,
-        metavar="CSV",
-        help="the class list: id, name, email, and group for teams",
+    text = "take in submissions, and the tables about them"
+    option = one(inside("grading.collect_command"), "collect", text)
+    text = (
+        "a folder or zip of submissions, or the word exchange (nbgrader's); a class list, with a "
+        "column group for teams; Moodle's grading worksheet or times; marks; regrade requests: "
+        "each is recognised by its content"
     )
-    text = "with --roster: whoever is not in the table leaves the class; their work is kept"
-    option("--only", action="store_true", help=text)
-    how = "how the platform names files: canvas, moodle, nbgrader, plain (found out)"
-    option("--layout", choices=("canvas", "moodle", "nbgrader", "plain"), help=how)
-    text = "who handed in when: id, time; or Moodle's grading worksheet"
-    option("--times", type=Path, metavar="CSV", help=text)
-    text = "regrade requests: id, question, text"
-    option("--requests", type=Path, metavar="CSV", help=text)
-    text = "tables of marks, as the pages of coursekit mark save them; of two markers, both"
-    option("--marks", nargs="+", type=Path, metavar="CSV", help=text)
-    text = "points by which two markers may differ before a third is asked (1)"
-    option("--apart", type=float, default=1.0, metavar="POINTS", help=text)
-    text = "with --marks, replace points already given by hand"
-    option("--overwrite", action="store_true", help=text)
+    option("files", nargs="*", type=Path, metavar="FILE", help=text)
+    option("--undo", action="store_true", help="take back what the latest collect added")
+    text = "with --undo: take back the latest submission of these students only"
+    option(
+        "--student",
+        nargs="+",
+        action="extend",
+        metavar="ID",
+        default=[],
+        dest="students",
+        help=text,
+    )
     which = "the attempt that counts (last)"
     option("--attempt", choices=("last", "first"), default="last", help=which)
-    option("--json", action="store_true", help="print the result as JSON")
+    text = (
+        "go ahead where collect stops or leaves things as they are: take notebooks of another "
+        "assignment, replace points given by hand, take people who are not in the class list off "
+        "it, change teams of a collected assignment"
+    )
+    option("--force", action="store_true", help=text)
 
     option = one(inside(history, "grade"), "grade", "grade what was collected")
     option("--force", action="store_true", help="also grade unchanged submissions again")

@@ -20,6 +20,7 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course
+from coursetools.grading.collecting.recognise import EXCHANGE
 from coursetools.grading.collecting.roster import class_list
 from coursetools.grading.gradebook.lateness import read_lateness
 from coursetools.grading.gradebook.standing import Standing, standing_of
@@ -125,7 +126,7 @@ def _class_list(name: str, stand: Stand) -> Step:
     return Step(
         "class list: none yet",
         "the class list, a CSV with id, name, email",
-        lambda path: ["collect", name, "--roster", _file(path)],
+        lambda answer: ["collect", name, *_files(answer)],
     )
 
 
@@ -153,20 +154,15 @@ def _hand_ins(name: str, stand: Stand) -> Step:
         state,
         "a zip of Canvas; a zip of Moodle and its grading worksheet, which knows the times and "
         "tells namesakes apart; a folder; or the word exchange",
-        lambda answer: ["collect", name, *_source(answer)],
-        due="" if stand.handed_in else f"collect {name} --zip FILE",
+        lambda answer: ["collect", name, *_files(answer)],
+        due="" if stand.handed_in else f"collect {name} FILE",
     )
 
 
-def _source(answer: str) -> Words:
-    if answer == "exchange":
-        return ["--exchange"]
+def _files(answer: str) -> Words:
+    """Return the files of an answer; collect recognises what each of them is."""
     files = [answer] if Path(answer.strip("'\"")).exists() else shlex.split(answer)
-    path, *tables = map(_file, files)
-    if len(tables) > 1:
-        raise CourseError("one zip or folder, and one worksheet behind it")
-    source = ["--from" if Path(path).is_dir() else "--zip", path]
-    return [*source, "--times", *tables] if tables else source
+    return [one if one == EXCHANGE else _file(one) for one in files]
 
 
 def _times(name: str, stand: Stand) -> Step:
@@ -179,7 +175,7 @@ def _times(name: str, stand: Stand) -> Step:
         f"times of submission: unknown for {counted(stand.unknown, 'student')}, so no late "
         "penalty applies to them",
         "a table of times (id, time), or Moodle's grading worksheet",
-        lambda path: ["collect", name, "--times", _file(path)],
+        lambda answer: ["collect", name, *_files(answer)],
     )
 
 
@@ -200,7 +196,7 @@ def _words(stand: Stand) -> Step:
     name = stand.folders.name
 
     def command(answer: str) -> Words:
-        return [] if answer in ("y", "yes") else ["collect", name, "--marks", _file(answer)]
+        return [] if answer in ("y", "yes") else ["collect", name, *_files(answer)]
 
     return Step(
         f"written answers: those of {some(stand.waiting)} are not marked yet; coursekit mark "

@@ -121,7 +121,7 @@ def test_the_steps_of_the_page(clone, upstream, steps, monkeypatch, capsys):
     solved = read_notebook(source(Course(clone), NAME))
     (inbox / "ada.ipynb").write_text(notebook_text(solved))
     shutil.copy(clone / FOLDERS[0] / f"{NAME}.ipynb", inbox / "ben.ipynb")
-    for command in (f"collect {NAME} --from {inbox}", f"grade {NAME}", f"feedback {NAME}"):
+    for command in (f"collect {NAME} {inbox}", f"grade {NAME}", f"feedback {NAME}"):
         assert main(command.split()) == 0
     corrected(upstream)
     capsys.readouterr()

@@ -199,10 +199,10 @@ def test_a_request_is_listed_until_it_is_answered(week, tmp_path):
         f'id,question,text\n{line}"Is it <b>not</b> right, really?"\nben,cube,Mine too\n'
         "eve,cube,x\nben,cubes,x\n"
     )
-    said = week.type(f"collect ps1 --requests {table}")
+    said = week.type(f"collect ps1 {table}")
     assert "requests: 2 new" in said and "line 4: 'eve' is not in the class" in said
     assert "line 5: No question cubes. Did you mean cube?" in said
-    assert "requests: 0 new" in week.type(f"collect ps1 --requests {table}")
+    assert "requests: 0 new" in week.type(f"collect ps1 {table}")
     report = Path(week.type("review ps1 --quiet").splitlines()[0])
     text = report.read_text()
     assert "Regrade requests (2)" in text
@@ -216,8 +216,9 @@ def test_a_request_is_listed_until_it_is_answered(week, tmp_path):
     assert "the points stay. Why: Nine is what it should be." in page
     assert week.scores()["ada"][2] == "2"
     assert "asked         test_square: Is it" in week.type("why ps1 ada")
-    said = week.type(f"collect ps1 --requests {week.root / 'class.csv'}", code=1)
-    assert "there is no column called question" in said
+    table.write_text("id,question\nada,square\n")
+    said = week.type(f"collect ps1 {table}", code=1)
+    assert "its columns are id, question; expected" in said
 
 
 def test_a_request_goes_on_behind_its_commas(week, tmp_path):
@@ -226,7 +227,7 @@ def test_a_request_goes_on_behind_its_commas(week, tmp_path):
     for comma, end in ((",", ""), (",", ",,"), (";", ";")):
         lines = [f"id,question,text{end}", f"ada,test_square,{text}{end}"]
         (tmp_path / "asked.csv").write_text("\n".join(lines).replace(",", comma))
-        week.type(f"collect ps1 --requests {tmp_path / 'asked.csv'}")
+        week.type(f"collect ps1 {tmp_path / 'asked.csv'}")
     requests = read_requests(Course(week.root), "ps1")
     assert [one.text for one in requests] == [text, text.replace(",", ";")]
 

@@ -334,7 +334,7 @@ def sit(week) -> dict[str, datetime]:
     came = {"ada": start - HOUR, "bob": end + HOUR / 60, "cy": end + HOUR / 2}
     times = "".join(f"{who},{when.isoformat()}\n" for who, when in came.items())
     (week.folder / "times.csv").write_text(f"id,time\n{times}")
-    options = ["--from", str(inbox), "--times", str(week.folder / "times.csv")]
+    options = [str(inbox), str(week.folder / "times.csv")]
     assert week.say("collect", "ps1", *options) == 0
     week.grade("ps1")
     return {"start": start, "end": end}

@@ -41,7 +41,7 @@ def test_an_exam_is_held_as_the_page_says(week, monkeypatch, capsys):
     Path("class.csv").write_text("id\nada\nben\ndee\n")
     Path("sticks/ada.ipynb").write_text(json.dumps(week.classroom.answered()))
     Path("came.csv").write_text(f"id,time\nada,{now.isoformat()}\n")
-    week.say("collect", "ps1", "--roster", "class.csv")
+    week.say("collect", "ps1", "class.csv")
     week.say("assignment", "release", "ps2")
     week.class_settings('time_zone = "Europe/Berlin"\n')
     capsys.readouterr()

@@ -63,7 +63,7 @@ class Term:
             self.write(f"solutions/{name}/assignment.toml", rule)
             self.type("settings", name, "--due", DUE[name].isoformat())
         shutil.rmtree(classroom.source)
-        self.type("collect", "w1", "--roster", str(folder / "class.csv"))
+        self.type("collect", "w1", str(folder / "class.csv"))
         for (name, who), hours in EXTENSIONS.items():
             self.type("settings", name, "--extend", f"{hours}h", "--student", who)
         for name, who in EXCUSED:
@@ -71,7 +71,7 @@ class Term:
         for name in ("w1", "w2", "w4", "w5", "w3"):  # the teams come last
             if name == "w3":
                 self.roster("teams.csv", "id,group", *(f"{who},red" for who in TEAM))
-                self.type("collect", name, "--roster", str(folder / "teams.csv"))
+                self.type("collect", name, str(folder / "teams.csv"))
             inbox = folder / name
             inbox.mkdir()
             for who, (_, points) in CAME[name].items():
@@ -80,7 +80,7 @@ class Term:
             lines = [f"{who},{(DUE[name] + hours * HOUR).isoformat()}"
                      for who, (hours, _) in CAME[name].items()]  # fmt: skip
             self.write_at(folder / f"{name}.csv", "\n".join(["id,time", *lines]))
-            self.type("collect", name, "--from", str(inbox), "--times", f"{folder}/{name}.csv")
+            self.type("collect", name, str(inbox), f"{folder}/{name}.csv")
 
     def roster(self, name: str, head: str, *lines: str) -> None:
         listed = {line.partition(",")[0] for line in lines}
@@ -268,7 +268,7 @@ def test_students_read_that_a_page_before_the_deadline_does_not_count_yet(term):
 def test_without_a_deadline_it_is_open_until_something_comes(classroom, tmp_path, quick_gradebook):
     (tmp_path / "class.csv").write_text("id\nada\nben\n")
     root = ["--root", str(classroom.root)]
-    assert main(["collect", "ps1", "--roster", str(tmp_path / "class.csv"), *root]) == 0
+    assert main(["collect", "ps1", str(tmp_path / "class.csv"), *root]) == 0
     out = tmp_path / "out.csv"
 
     def scores() -> list[str]:

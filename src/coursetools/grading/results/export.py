@@ -46,7 +46,7 @@ def read_table(course: Course, name: str, now: datetime | None = None) -> Table:
     if not book.students and not handed:
         raise CourseError(
             f"there is nobody to export: grade first (coursekit grade {name}), or import the class "
-            "list (coursekit collect --roster)"
+            f"list (coursekit collect {name} FILE)"
         )
     rule, ledger = rule_of(folders.private), Ledger.read(folders)
     rows = []
@@ -177,13 +177,13 @@ def remarks(table: Table) -> list[str]:
     if unknown and table.has_deadline:
         sentences.append(
             f"hand-in time unknown for {counted(unknown, 'student')}, so no late penalty applies "
-            f"to them; to add times: coursekit collect {table.name} --times CSV, then grade again"
+            f"to them; to add times: coursekit collect {table.name} FILE, then grade again"
         )
     if table.nameless:
         sentences.append(
             f"{unlinked(table.name, len(table.nameless))}, so who submitted nothing is not known; "
             "once Canvas shows the names, collect the zip again: coursekit collect "
-            f"{table.name} --zip FILE"
+            f"{table.name} FILE"
         )
     return [*sentences, *table.notes]
 

@@ -88,7 +88,7 @@ class Summary:
         if self.time_unknown:
             lines.append(
                 f"  hand-in time unknown for {self.time_unknown}, so no late penalty applies to "
-                f"them; to add times: coursekit collect {self.assignment} --times CSV"
+                f"them; to add times: coursekit collect {self.assignment} FILE"
             )
         if self.internal:
             some = ", ".join(self.internal[:5]) + (" …" if len(self.internal) > 5 else "")
@@ -99,8 +99,8 @@ class Summary:
 def nobody(name: str) -> str:
     """Return what to say where nothing was handed in yet."""
     return (
-        f"{name}: nobody has handed anything in yet; take it in with coursekit collect {name} "
-        "--zip FILE (or --from FOLDER, --exchange)"
+        f"{name}: nobody has handed anything in yet; collect the zip or folder of submissions with "
+        f"coursekit collect {name} FILE"
     )
 
 
