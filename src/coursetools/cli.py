@@ -30,10 +30,11 @@ EVERYWHERE = (
 )
 GROUPS = {  # whose commands they are -> which, in the order in which they are needed
     "learners": "check train results doctor",
-    "instructors, an evening of grading": "next settings collect grade mark review feedback export",
+    "instructors, an evening of grading": "next settings collect grade mark review return",
     "instructors, points afterwards": "why override",
-    "instructors, a class": "term backup restore gradescope",
+    "instructors, a class": "term backup restore",
     "instructors, assignments": "assignment audit",
+    "instructors, advanced": "export gradescope",
     "authors": "book notebooks chapter translate address",
 }
 FORMATS = {"pdf": "one PDF", "epub": "an EPUB", "offline": "a zip of the site to read offline"}
@@ -48,13 +49,28 @@ class UsageError(CourseError):
 class _Parser(argparse.ArgumentParser):
     """Complains in one sentence; argparse would print its usage first."""
 
+    _mixing = False  # inside of argparse's own way to parse names and options in any order
+
     def __init__(self, **options: Any) -> None:
         options.setdefault("epilog", EVERYWHERE)
         super().__init__(**options, allow_abbrev=False)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Refuse here what is left over: the parser above would point to its own help."""
-        known, left = super().parse_known_args(args, namespace)
+        """Refuse here what is left over: the parser above would point to its own help.
+
+        A command's names and files may come before, between and after its options.
+        """
+        below = any(isinstance(one, argparse._SubParsersAction) for one in self._actions)
+        if below or self._mixing:
+            known, left = super().parse_known_args(args, namespace)
+        else:
+            self._mixing = True
+            try:
+                known, left = self.parse_known_intermixed_args(args, namespace)
+            finally:
+                self._mixing = False
+        if self._mixing:
+            return known, left
         if left:
             from coursekit._base.nearest import no_such
 
