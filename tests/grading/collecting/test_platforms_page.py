@@ -130,7 +130,7 @@ def test_groups(course, capsys) -> None:
     assert names(course, "canvas") == ["lovelaceada_501_9001_homework.ipynb"]
     rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
     assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
-    assert main(["feedback", "ps1", "--zip", "canvas", "--root", str(course)]) == 0
+    assert main(["return", "ps1", "--to", "canvas", "--root", str(course)]) == 0
     assert "not in it: 1 (bob); Canvas gives a team's file to all of it" in capsys.readouterr().out
     run(course, again)
     run(course, graded)

@@ -203,7 +203,7 @@ def look_at(folders: Folders, arguments: argparse.Namespace, pages: Written) -> 
         f"{PLATFORMS[-1]}"
     )
     if newer := [one.student for one in pages.written if one.newer]:
-        print(f"submitted, not graded yet: {some(newer)}; run coursekit grade {folders.name}, and "
+        print(f"handed in, not graded yet: {some(newer)}; run coursekit grade {folders.name}, and "
               "this again")  # fmt: skip
 
 
