@@ -11,8 +11,9 @@ import pytest
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
-HEADER = ["Identifier", "Full name", "ID number", "Status", "Grade", "Maximum Grade", "Grade can be changed",
-          "Last modified (submission)", "Last modified (grade)", "Feedback comments"]  # fmt: skip
+HEADER = ["Identifier", "Full name", "ID number", "Status", "Grade", "Maximum Grade",
+          "Grade can be changed", "Last modified (submission)", "Last modified (grade)",
+          "Feedback comments"]  # fmt: skip
 PEOPLE = ["ada", "ben", "cy", "mia"]
 
 
