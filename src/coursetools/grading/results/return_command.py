@@ -41,40 +41,53 @@ PLATFORMS = tuple(FORMS)  # in the order in which they are proposed
 
 def run(arguments: argparse.Namespace) -> int:
     """Return the work of a class, or write the pages to look at."""
-    folders, platform = Folders(arguments.course, arguments.name), arguments.to
+    folders = Folders(arguments.course, arguments.name)
     folders.notebooks()  # refuses an assignment that does not exist
     check_options(arguments)
     students = [Groups.of(folders).key(one) for one in arguments.students]
     tasks = tasks_of(folders, students)
-    table = read_table(folders.course, folders.name) if platform else None
-    if table is not None:
-        table = of_students(table, folders, students)
-        override = check_marked(table, arguments)
-        scores = fill(folders, table, arguments)
+    if arguments.to is None:
+        say(arguments, before(Journal.read(folders).look("seen"), students))
+        pages = write_pages(folders, arguments, len(tasks), students)
+        say_where(folders, arguments, pages)
+    else:
+        pages = give_back(folders, arguments, tasks, students)
+    if pages.failed:
+        raise CourseError(
+            f"{counted(len(pages.failed), 'page')} could not be written, first that of "
+            f"{pages.failed[0][0]} ({pages.failed[0][1]})"
+        )
+    return 0
+
+
+def give_back(
+    folders: Folders, arguments: argparse.Namespace, tasks: list[Task], students: Sequence[str]
+) -> Written:
+    """Write and pack the pages, write the scores, and remember whose work has gone out.
+
+    Whatever may be refused is, before anything is written.
+    """
+    table = of_students(read_table(folders.course, folders.name), folders, students)
+    override = check_marked(table, arguments)
+    scores = fill(folders, table, arguments)
     journal = Journal.read(folders).look("seen")
     say(arguments, before(journal, students))
-    pages = write_pages(folders, arguments, len(tasks), students)
-    if table is None:
-        look_at(folders, arguments, pages)
-        raise_failed(pages)
-        return 0
     say(arguments, override)
+    pages = write_pages(folders, arguments, len(tasks), students)
     pack(folders, arguments, tasks, pages)
     hand_over_scores(folders, arguments, table, scores)
     failed = {who for who, _ in pages.failed}
-    gone = (set(students) or journal.to_return()) - failed
-    journal.went_out("return", gone)
+    journal.went_out("return", (set(students) or journal.to_return()) - failed)
     record(
         folders.course,
         "return",
         assignment=folders.name,
-        to=platform,
+        to=arguments.to,
         students=students or None,
         file=arguments.file and str(arguments.file),
         force=arguments.force or None,
     )
-    raise_failed(pages)
-    return 0
+    return pages
 
 
 def check_options(arguments: argparse.Namespace) -> None:
@@ -189,7 +202,7 @@ def write_pages(
         )
 
 
-def look_at(folders: Folders, arguments: argparse.Namespace, pages: Written) -> None:
+def say_where(folders: Folders, arguments: argparse.Namespace, pages: Written) -> None:
     """Say where the pages are, and that they have not been returned."""
     place = folders.class_folder / "feedback"
     if len(pages.written) == 1 and arguments.students:
@@ -255,15 +268,6 @@ def hand_over_scores(
     chosen = listed(table, folders, arguments.students)
     for sentence in [*(remarks(chosen) if text else ()), *notes]:
         print(sentence, file=sys.stderr)
-
-
-def raise_failed(pages: Written) -> None:
-    """Name the pages that could not be written."""
-    if pages.failed:
-        raise CourseError(
-            f"{counted(len(pages.failed), 'page')} could not be written, first that of "
-            f"{pages.failed[0][0]} ({pages.failed[0][1]})"
-        )
 
 
 def say(arguments: argparse.Namespace, text: str) -> None:
