@@ -54,6 +54,7 @@ ROOMS = [
     "grading.gradescope",
     "grading.late_plugin",
     "grading.nbgrader_executor",
+    "grading.settings_command",
     "grading.next_step",
     "grading.collect_command",
     "grading.grading_commands",

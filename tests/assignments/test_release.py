@@ -189,16 +189,6 @@ def test_a_solution_in_a_released_notebook_is_seen(small):
     assert len(found) == 1 and "has the line 'raised = (scores" in found[0]
 
 
-def test_a_real_public_tree_of_the_course(tmp_path):
-    """The course as it is: no solution, no hidden case, no test that shows one."""
-    count = publish.public(OURS, tmp_path / "public")
-    there = {path.name for path in tmp_path.glob("public/*")}
-    assert count > 100 and {"src", "notebooks", "book"} <= there
-    assert not there & {"solutions", "autograder", ".git"}
-    private = {"assignments", "check", "grading", "questions"}
-    assert not private & {path.name for path in tmp_path.glob("public/tests/*")}
-
-
 def test_a_deadline_is_in_the_first_cell_and_in_the_metadata_and_nothing_else_changes(small):
     name, before = NAMES[0], release.release_text(OURS, NAMES[0])
     settings = Course(small).private(name) / "assignment.toml"

@@ -68,6 +68,14 @@ def definitions(text):
             yield node
 
 
+def test_the_public_course_is_the_course_without_what_is_private(tree):
+    there = {path.name for path in tree.glob("*")}
+    assert {"src", "notebooks", "book"} <= there
+    assert not there & {"solutions", "autograder", ".git"}
+    private = {"assignments", "check", "grading", "questions"}
+    assert not private & {path.name for path in tree.glob("tests/*")}
+
+
 def test_no_answer_is_in_the_public_course(tree):
     """By syntax tree: but for parts of the library that a question's text names."""
     private = {}

@@ -93,16 +93,14 @@ class Tokenizer(ABC):
         them; the longest first where they overlap) and are never split. All others are plain text.
         """
         _check_text(text)
-        if not allowed_special:
-            return self._ordinary_ids(text)
         ids: list[int] = []
         for number, start, end in self._segments(text, self._special_pattern(allowed_special)):
-            ids += self._ordinary_ids(text[start:end]) if number is None else [number]
+            if number is None:
+                words = self.pattern.findall(text[start:end])
+                ids.extend(chain.from_iterable(map(self._words.__getitem__, words)))
+            else:
+                ids.append(number)
         return ids
-
-    def _ordinary_ids(self, text: str) -> list[int]:
-        words = self.pattern.findall(text)
-        return list(chain.from_iterable(map(self._words.__getitem__, words)))
 
     def encode_with_offsets(
         self, text: str, *, allowed_special: Special = ()
