@@ -92,7 +92,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("earlier", nargs="*", type=Path, metavar="EARLIER", help=text)
 
     text = "return feedback and scores to the students"
-    option = one(inside("grading.results.return_command"), "return", text)
+    option = one(inside("grading.return_command"), "return", text)
     text = "the table to fill in: Moodle's grading worksheet, or the gradebook that Canvas exports"
     option("file", nargs="?", type=Path, metavar="FILE", help=text)
     text = "pack for this platform, and remember what went out (default: write pages to look at)"
