@@ -324,7 +324,7 @@ def show(folders: Folders) -> None:
     all_steps = list(steps(folders.name, lambda: Stand(folders)))
     for step in all_steps:
         print(step.state)
-    due = next((step.due for step in all_steps if step.due), f"export {folders.name}")
+    due = next((step.due for step in all_steps if step.due), f"return {folders.name}")
     print(f"next: coursekit {due}")
 
 
