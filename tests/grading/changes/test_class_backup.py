@@ -31,8 +31,8 @@ def test_everything_else_is_deleted_and_comes_back(week, tmp_path):
     week.mark("ben", 2.0)
     week.type("override ps1 square 1.5 --student cy --why", "The text was unclear.")
     week.scores()
-    before = everything(week)
     week.type("return ps1 --to plain")
+    before = everything(week)
     pages = {who: week.page(who) for who in ("ada", "ben", "cy", "mia")}
     kept = tmp_path / "keep" / "class.zip"
     assert f"there is no folder {kept.parent}" in week.type(f"backup {kept}", code=1)
