@@ -113,6 +113,21 @@ def test_the_options_of_all_commands_go_anywhere(tmp_path):
     assert (text.title, text.quiet) == ("--quiet", False)
 
 
+def test_names_and_files_go_before_between_and_after_options():
+    for line in (
+        "return ps1 Grades.csv --to moodle --force",
+        "return ps1 --to moodle Grades.csv --force",
+        "return --force ps1 --to moodle Grades.csv",
+        "return --to moodle --force -- ps1 Grades.csv",
+    ):
+        seen = cli.parse(line.split())
+        assert (seen.name, str(seen.file), seen.to) == ("ps1", "Grades.csv", "moodle"), line
+    words = ["return", "ps1", "--student", "ada", "ben", "--to", "plain", "--student", "cy"]
+    seen = cli.parse(words)
+    assert (seen.students, seen.file) == (["ada", "ben", "cy"], None)
+    assert cli.parse(["return", "ps1"]).students == []  # the list is not shared
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -30,10 +30,11 @@ EVERYWHERE = (
 )
 GROUPS = {  # whose commands they are -> which, in the order in which they are needed
     "learners": "check train results doctor",
-    "instructors, an evening of grading": "next settings collect grade mark review feedback export",
+    "instructors, an evening of grading": "next settings collect grade mark review return",
     "instructors, points afterwards": "why override",
-    "instructors, a class": "term backup restore gradescope",
+    "instructors, a class": "term backup restore",
     "instructors, assignments": "assignment audit",
+    "instructors, advanced": "export gradescope",
     "authors": "book notebooks chapter translate address",
 }
 FORMATS = ("pdf", "epub", "offline")  # that the built book can be written as

@@ -293,7 +293,7 @@ def walk(hub) -> SimpleNamespace:
     roster.write_text("id,name\nada,Ada L.\nben,Ben K.\ncy,Cy Q.\n")
     collected = hub.coursekit("collect", NAME, "exchange", str(roster))
     hub.coursekit("grade", NAME)
-    feedback = hub.coursekit("feedback", NAME, "--exchange")
+    feedback = hub.coursekit("return", NAME, "--to", "exchange")
     submissions = {one.name: one.press("fetch_feedback") for one in (ada, ben)}
     return SimpleNamespace(
         ada=ada, ben=ben, instructor=instructor, answers=answers, looked=looked,

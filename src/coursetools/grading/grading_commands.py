@@ -77,35 +77,40 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "write a page for each question in words, to mark its answers without names"
     option = one(inside("grading.marking.page"), "mark", text)
 
-    option = one(inside(history, "feedback"), "feedback", "write a page for each student")
-    option("--student", metavar="ID", help="only this one")
-    option("--exchange", action="store_true", help="hand the pages out by nbgrader's exchange")
-    text = "put them into one zip to be uploaded; canvas gets graded notebooks, plain is ID.html"
-    option("--zip", choices=("moodle", "canvas", "plain"), help=text)
-    option("--output", type=Path, metavar="FILE", help="where the zip goes (autograder/feedback/)")
-    text = "Moodle's grading worksheet, which has the number of each participant"
-    option("--worksheet", type=Path, metavar="CSV", help=text)
-    option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
-
     text = "write the pages to read first: the report, similar answers, questions about own code"
     option = one(inside("grading.results.review"), "review", text)
     text = "earlier submissions to compare with: folders of notebooks, or backups"
     option("earlier", nargs="*", type=Path, metavar="EARLIER", help=text)
 
-    text = "write a page about a term: who falls behind, which mistakes come back"
+    text = "return feedback and scores to the students"
+    option = one(inside("grading.return_command"), "return", text)
+    text = "the table to fill in: Moodle's grading worksheet, or the gradebook that Canvas exports"
+    option("file", nargs="?", type=Path, metavar="FILE", help=text)
+    text = "pack for this platform, and remember what went out (default: write pages to look at)"
+    option("--to", choices=("moodle", "canvas", "exchange", "plain"), help=text)
+    text = "return the work of these students only"
+    option("--student", nargs="+", action="extend", default=[], metavar="ID", dest="students",
+           help=text)  # fmt: skip
+    option("--title", metavar="TEXT", help="the assignment's name in Canvas")
+    text = "folder of the zip and the table (autograder/feedback/, autograder/export/)"
+    option("--output", type=Path, metavar="DIR", help=text)
+    text = "return work without the points of written answers that are not marked yet"
+    option("--force", action="store_true", help=text)
+
+    text = "write a page about a term (who falls behind, common mistakes) and the table of totals"
     adder(commands, inside("grading.results.term_page"), "term", text)
 
-    option = adder(commands, inside(history, "export"), "export", "write the scores as a table")
+    text = "write the scores as a table, for programs or to look at"
+    option = adder(commands, inside(history, "export"), "export", text)
     option("name", nargs="?", metavar="NAME", help="the assignment")
+    text = "the table to fill in, from Canvas or Moodle; this counts as returned"
+    option("file", nargs="?", type=Path, metavar="FILE", help=text)
     option("--all", action="store_true", help="all of a term in one table (csv, canvas)")
     text = (
-        "csv (as it is), json, canvas, moodle, worksheet, which is Moodle's for grading offline, "
-        "or ags, which is LTI's; scores.schema.json in the package describes json, where null is "
-        "what is not known"
+        "csv (default), json, canvas, moodle, or ags, which is LTI's; scores.schema.json in the "
+        "package describes json, where null means unknown"
     )
-    option("--format", default="csv", help=text)
-    text = "the table downloaded from Canvas or Moodle, to be filled in"
-    option("--into", type=Path, metavar="FILE", help=text)
+    option("--format", help=text)
     option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
     option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
 

@@ -18,13 +18,16 @@ def test_a_week(real_week):
     week = real_week
     said = week.type("grade ps1")
     assert "3 graded, 0 unchanged" in said and "have gone out" not in said
-    first = "No feedback or scores of ps1 have been written before; all 4 pages are new.\n"
-    assert week.type("feedback ps1").startswith(first)
-    assert "0 pages change points" in week.type("feedback ps1")
+    first = "No feedback or scores of ps1 have been returned before; all 4 pages are new.\n"
+    assert week.type("return ps1").startswith(first)  # the pages to look at, which are not sent
+    week.mark("ben", 0.0)
+    assert week.type("return ps1 --to plain").startswith(first)
+    same = "No student's points differ from what was returned last.\n"
+    assert week.type("return ps1 --to plain").startswith(same)
 
     week.master("cube(2) == 9", "cube(2) == 8")
     said = week.type("grade ps1")
-    assert "2 students differ from the last feedback, by +3 points: ada, cy; " in said
+    assert "2 students differ from what was returned last, by +3 points: ada, cy; " in said
     table = [line.split("  ") for line in week.type("why ps1").partition("\n\n")[0].splitlines()]
     rows = [[cell.strip() for cell in row if cell.strip()] for row in table]
     assert ["ada", "test_cube", "0", "3", "test changed"] in rows
@@ -34,13 +37,14 @@ def test_a_week(real_week):
     assert "test_square, 1 (cy): 1.5 of 2 points; this changes the points of 1 student" in said
     assert "by +3 to +4.5 points" in said
     assert "override, 1.5: The text was unclear." in week.type("why ps1")
-    assert week.type("feedback ps1").startswith("2 pages change points")
+    said = week.type("return ps1 --to plain")
+    assert said.startswith("2 students differ from what was returned last, by +3 to +4.5 points")
     assert "The points were set for you. Why: The text was unclear." in week.page("cy")
-    assert "no student's points differ from the last feedback" in week.type("why ps1")
+    assert "No student's points differ from what was returned last" in week.type("why ps1")
 
     told = week.type("why ps1 cy")
     assert [line.split("  ")[1] for line in told.splitlines() if " UTC  " in line] == [
-        "grade", "feedback", "feedback", "grade", "override", "override", "feedback",
+        "grade", "return", "return", "grade", "override", "override", "return",
     ]  # fmt: skip
     assert "0 of 10: test_square 0, test_cube 0, why 0" in told
     assert "test_cube 0 → 3 (test changed)" in told
@@ -49,7 +53,7 @@ def test_a_week(real_week):
 
     log = week.type("why ps1").partition("what was done:\n")[2].splitlines()
     assert [line.split("  ")[2] for line in log] == [
-        "collect", "grade", "feedback", "feedback", "grade", "override", "feedback",
+        "collect", "grade", "marked", "return", "return", "grade", "override", "return",
     ]  # fmt: skip
 
 
@@ -127,7 +131,7 @@ def test_a_dropped_question_leaves_the_maximum(week):
     week.type("override ps1 cube drop --why", "It has no answer.")
     assert week.scores()["ada"] == ("2", "7", "2", "", "0")
     assert week.formgrader("ada")["test_cube"][:2] == (0, 0)
-    week.type("feedback ps1")
+    week.type("return ps1")
     assert "2 of 7 points" in week.page("ada") and "does not count" in week.page("ada")
     week.type("override ps1 cube none")
     assert week.scores() == before and week.formgrader("ada")["test_cube"][:2] == (3, 3)
@@ -185,13 +189,13 @@ def test_what_cannot_be_is_said_in_a_sentence(week):
     ):
         assert said in week.type(command, code=1)
     assert "POINTS" in week.type("override ps1 cube", code=2)
-    assert "No feedback or scores of ps1 have been written yet." in week.type("why ps1")
+    assert "No feedback or scores of ps1 have been returned yet." in week.type("why ps1")
     assert not (week.root / "autograder" / "overrides.csv").exists()
 
 
 def test_a_request_is_listed_until_it_is_answered(week, tmp_path):
     week.type("grade ps1")
-    week.type("feedback ps1")
+    week.type("return ps1 --to plain --force")
     line = "ada,test_square,"
     assert line in week.page("ada")
     table = tmp_path / "asked.csv"
@@ -211,7 +215,8 @@ def test_a_request_is_listed_until_it_is_answered(week, tmp_path):
     week.type("override ps1 cube full --student ben --why", "You are right.")
     week.type("review ps1")
     assert "Regrade requests" not in report.read_text()
-    assert week.type("feedback ps1").startswith("1 page changes points")
+    said = week.type("return ps1 --to plain --force")
+    assert said.startswith("1 student differs from what was returned last, by +3 points: ben")
     page = week.page("ada")
     assert "the points stay. Why: Nine is what it should be." in page
     assert week.scores()["ada"][2] == "2"

@@ -94,7 +94,7 @@ def test_from_the_zip_to_the_zip(classroom, folders, tmp_path, quick_gradebook, 
     assert [one.name for one in term.tables] == ["ps2"]  # one of the three may be hers: no 0 in ps1
     assert any("3 anonymous submissions are not linked" in note for note in term.notes)
     assert write_feedback(classroom.course, "ps1").pages == 3
-    assert told(classroom, "feedback", "ps1", "--zip", "canvas") == 0
+    assert told(classroom, "return", "ps1", "--to", "canvas") == 0
     with zipfile.ZipFile(folders.class_folder / "feedback" / "ps1-canvas.zip") as back:
         assert set(back.namelist()) == set(NAMES[1:])
     # the names are shown in Canvas, and go into the class list; nothing is graded again

@@ -62,14 +62,14 @@ class Desk:
         return "".join(self.capsys.readouterr())
 
     def filled(self, cell: str = "") -> tuple[list[tuple[str, str]], str]:
-        form = ("--format", "canvas", "--into", self.gradebook(cell), "--title", "P")
-        said = self.type("export", "ps1", *form)
+        words = (self.gradebook(cell), "--to", "canvas", "--title", "P")
+        said = self.type("return", "ps1", *words)
         path = self.course / "autograder" / "export" / "ps1-canvas.csv"
         rows = list(csv.reader(path.open(encoding="utf-8-sig", newline="")))
         return [(row[2], row[-1]) for row in rows[2:]], said
 
     def returned(self) -> list[str]:
-        self.type("feedback", "ps1", "--zip", "canvas")
+        self.type("return", "ps1", "--to", "canvas")
         path = self.course / "autograder" / "feedback" / "ps1-canvas.zip"
         with zipfile.ZipFile(path) as archive:
             return archive.namelist()

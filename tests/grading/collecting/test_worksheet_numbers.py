@@ -21,8 +21,8 @@ HEADER = ["Identifier", "Full name", "Status", "Grade", "Maximum Grade", "Grade 
           "Last modified (submission)", "Last modified (grade)", "Feedback comments"]  # fmt: skip
 GIVEN = {
     "times": "collect ps1 {}",
-    "feedback": "feedback ps1 --zip moodle --worksheet {}",
-    "export": "export ps1 --format worksheet --into {} --output filled.csv",
+    "return": "return ps1 --to moodle {}",
+    "export": "export ps1 {} --output filled.csv",
 }
 
 

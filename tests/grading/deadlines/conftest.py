@@ -87,7 +87,7 @@ class Week:
     def page(self, name: str, student: str) -> str:
         from bs4 import BeautifulSoup
 
-        assert self.say("feedback", name, "--quiet") == 0
+        assert self.say("return", name, "--quiet") == 0
         path = Folders(self.course, name).feedback(student) / f"{name}.html"
         return " ".join(BeautifulSoup(path.read_text(), "html.parser").get_text(" ").split())
 

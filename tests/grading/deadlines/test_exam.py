@@ -352,7 +352,7 @@ def test_a_class_sits_an_exam_and_hears_of_it_when_the_last_is_done(week, capsys
     scores = week.column("ps1", "score")
     assert [scores[who] for who in ("ada", "bob", "cy")] == ["2", "0", ""]  # cy still has time
     capsys.readouterr()
-    assert week.say("feedback", "ps1") == 1
+    assert week.say("return", "ps1") == 1
     said = capsys.readouterr().err
     assert "ps1 is an exam until" in said and "the longest extension; no feedback" in said
     assert week.say("next", "ps1") == 0

@@ -74,7 +74,7 @@ def test_an_exam_is_held_as_the_page_says(week, monkeypatch, capsys):
     assert read["exam"]["allowed"] in (week.course.released("ps1") / "ps1.ipynb").read_text()
     assert "ps1-answers.html" in run(on_paper)
     run(take_in)
-    assert week.say("feedback", "ps1") == 1
+    assert week.say("return", "ps1") == 1
     said = capsys.readouterr().err
     assert said.strip().endswith("the longest extension; no feedback is written before")
 

@@ -48,7 +48,9 @@ def test_the_example_of_the_page(week, capsys):
     run(export)
     rows = (week.course / "autograder" / "export" / "term.csv").read_text(encoding="utf-8-sig")
     assert '"dee","","","","EX","",0,5,""' in rows
-    assert run(glance).strip().endswith("/autograder/report/term.html")
+    report, table = run(glance).splitlines()
+    assert report.endswith("/autograder/report/term.html")
+    assert table.endswith("/autograder/export/term.csv")
 
 
 def test_the_rule_of_the_page_is_that_of_the_command():

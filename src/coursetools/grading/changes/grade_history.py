@@ -1,4 +1,4 @@
-"""The commands around a grade: what goes out and is remembered, what changes, how it came about."""
+"""The commands around a grade: to make it, to export it, and to show how it came about."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.regrade_requests import read_requests
 from coursetools.grading.results import export as exporting
-from coursetools.grading.results import feedback as writing
 from coursetools.grading.results import term
-from coursetools.grading.results.pages import counted, number
+from coursetools.grading.results.pages import number
 from coursetools.grading.running import grade_class
 from coursetools.grading.running.summary import Summary
 from coursetools.notes import Notes
@@ -58,42 +57,26 @@ def _graded(arguments: argparse.Namespace, summary: Summary) -> str:
     return journal.sentence()
 
 
-def feedback(arguments: argparse.Namespace) -> int:
-    """Write the pages; first say how many change points, then remember what has gone out."""
-    course, name, student = arguments.course, arguments.name, arguments.student
-    journal = Journal.read(Folders(course, name)).look("seen")
-    if not arguments.quiet:
-        print(_before(journal, student))
-    code = writing.run(arguments)
-    journal.went_out("feedback", student)
-    log.record(course, "feedback", assignment=name, student=student)
-    return code
-
-
-def _before(journal: Journal, student: str | None) -> str:
-    if not journal.out:
-        new = 1 if student else len(journal.now) - list(journal.open.values()).count(False)
-        pages = "the page is new" if new == 1 else f"all {new} pages are new"
-        return f"No feedback or scores of {journal.folders.name} have been written before; {pages}."
-    changed = [one for one in journal.changes() if student in (None, one[0].student)]
-    pages = counted(len(changed), "page")
-    return f"{pages} {'changes' if len(changed) == 1 else 'change'} points since the last time"
-
-
 def export(arguments: argparse.Namespace) -> int:
-    """Write the table of an assignment, and remember what has gone out; or that of a term."""
-    course, name = arguments.course, arguments.name
+    """Write the table of an assignment or of a term; one made to be uploaded counts as returned."""
+    course, name, form = arguments.course, arguments.name, arguments.format or "csv"
     if arguments.all == (name is not None):
-        raise CourseError("name an assignment, or say --all for the table of a term")
+        raise CourseError(
+            "name an assignment, or say --all for the table of a term, which fills in no FILE"
+        )
     if arguments.all:
-        if arguments.into or arguments.title:
-            raise CourseError("--into and --title go with one assignment")
-        code = term.run(arguments)
-        log.record(course, "export", all=True, format=arguments.format or "csv")
-        return code
+        if arguments.title:
+            raise CourseError("--title goes with one assignment")
+        term.print_term(course, form, arguments.output, quiet=arguments.quiet)
+        log.record(course, "export", all=True, format=form)
+        return 0
     code = exporting.run(arguments)
-    Journal.read(Folders(course, name)).look("seen").went_out("export")
-    log.record(course, "export", assignment=name, format=arguments.format or "csv")
+    if file := arguments.file:
+        journal = Journal.read(Folders(course, name)).look("seen")
+        journal.went_out("export", journal.to_return(pages=False))
+        log.record(course, "export", assignment=name, file=str(file))
+    else:
+        log.record(course, "export", assignment=name, format=form)
     return code
 
 
@@ -117,10 +100,10 @@ def why(arguments: argparse.Namespace) -> int:
 
 
 def changes(folders: Folders) -> None:
-    """Print whose points are others than those that have gone out."""
+    """Print whose points differ from those that were returned last."""
     journal = Journal.read(folders).look("seen")
     if not journal.out:
-        print(f"No feedback or scores of {folders.name} have been written yet.")
+        print(f"No feedback or scores of {folders.name} have been returned yet.")
         return
     if differences := journal.changes():
         print(as_table(differences))
