@@ -77,8 +77,6 @@ def options(parser):
 
 
 EVERYWHERE = {"--quiet", "--debug", "--root"}
-# These two give way to `collect NAME FILE…` and `return`; with feedback the exception goes too.
-IN_WORK = {"collect", "feedback"} if "feedback" in commands() else set()
 
 
 def test_there_are_few_options_and_none_is_the_same_everywhere():
@@ -91,7 +89,7 @@ def test_there_are_few_options_and_none_is_the_same_everywhere():
 def test_an_option_means_the_same_in_every_command():
     shapes = {}
     for name, one in commands().items():
-        for option, action in {} if name in IN_WORK else options(one).items():
+        for option, action in options(one).items():
             choices = tuple(action.choices or ())
             shape = (type(action), action.nargs, action.type, action.metavar, choices)
             shapes.setdefault(option, {}).setdefault(shape, []).append(name)

@@ -93,7 +93,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
            help=text)  # fmt: skip
     option("--title", metavar="TEXT", help="the assignment's name in Canvas")
     text = "folder of the zip and the table (autograder/feedback/, autograder/export/)"
-    option("--output", type=Path, metavar="DIR", help=text)
+    option("--output", type=Path, metavar="PATH", help=text)
     text = "return work without the points of written answers that are not marked yet"
     option("--force", action="store_true", help=text)
 
@@ -111,7 +111,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
         "package describes json, where null means unknown"
     )
     option("--format", help=text)
-    option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
+    option("--output", type=Path, metavar="PATH", help="where (autograder/export/)")
     option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
 
     text = "guide a class through an assignment, one step at a time"
