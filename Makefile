@@ -7,9 +7,9 @@ export PYTHONDONTWRITEBYTECODE :=  # what is compiled is kept: each process of t
 setup: .venv/ready
 book: .venv/ready ; @$(BIN)/coursekit book
 # The built book as files. US paper: make pdf PAPER=letter
-pdf: book ; @$(BIN)/coursekit book --pdf --paper $(or $(PAPER),a4)
-epub: book ; @$(BIN)/coursekit book --epub
-offline: book ; @$(BIN)/coursekit book --offline
+pdf: book ; @$(BIN)/coursekit book pdf --paper $(or $(PAPER),a4)
+epub: book ; @$(BIN)/coursekit book epub
+offline: book ; @$(BIN)/coursekit book offline
 # One process more than there are cores: many tests wait, for a browser or for what they have killed.
 FILES := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 PAGES := tests/book/test_pages.py tests/book/test_as_a_file.py

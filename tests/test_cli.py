@@ -56,6 +56,52 @@ def test_alone_it_shows_every_command_once_by_who_needs_it(capsys):
     assert all(len(line) < 100 for line in out.splitlines() if line.startswith("  "))
 
 
+def commands(parser=None, name=""):
+    """Return each command that can be typed, by its whole name."""
+    parser = parser or cli.parser()
+    below = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    if not below:
+        return {name: parser}
+    return {
+        whole: command
+        for word, one in below[0].choices.items()
+        for whole, command in commands(one, f"{name} {word}".strip()).items()
+    }
+
+
+def options(parser):
+    """Return the options of one command, without --help."""
+    return {
+        a.option_strings[-1]: a for a in parser._actions if a.option_strings if a.dest != "help"
+    }
+
+
+EVERYWHERE = {"--quiet", "--debug", "--root"}
+
+
+def test_there_are_few_options_and_none_is_the_same_everywhere():
+    counted = {name: len(options(one)) for name, one in commands().items()}
+    assert sum(counted.values()) + len(EVERYWHERE) <= 80, counted
+    assert all(EVERYWHERE.isdisjoint(options(one)) for one in commands().values())
+    assert all(word in cli.EVERYWHERE for word in EVERYWHERE)
+
+
+def test_an_option_means_the_same_in_every_command():
+    shapes = {}
+    for name, one in commands().items():
+        for option, action in options(one).items():
+            choices = tuple(action.choices or ())
+            shape = (type(action), action.nargs, action.type, action.metavar, choices)
+            shapes.setdefault(option, {}).setdefault(shape, []).append(name)
+    assert {option: same for option, same in shapes.items() if len(same) > 1} == {}
+
+
+def test_every_command_is_described_in_a_line_and_every_option_at_all():
+    for name, one in commands().items():
+        assert one.description and len(one.description) <= 100, name
+        assert all(action.help for action in options(one).values()), name
+
+
 def test_the_options_of_all_commands_go_anywhere(tmp_path):
     root = ["--root", str(tmp_path)]
     for line in (["--quiet", *root, "book"], ["book", f"--root={tmp_path}", "--quiet"]):
@@ -63,6 +109,21 @@ def test_the_options_of_all_commands_go_anywhere(tmp_path):
         assert (seen.quiet, seen.debug, seen.root) == (True, False, tmp_path)
     text = cli.parse(["chapter", "new", "a", "--after", "b", "--", "--quiet"])
     assert (text.title, text.quiet) == ("--quiet", False)
+
+
+def test_names_and_files_go_before_between_and_after_options():
+    for line in (
+        "return ps1 Grades.csv --to moodle --force",
+        "return ps1 --to moodle Grades.csv --force",
+        "return --force ps1 --to moodle Grades.csv",
+        "return --to moodle --force -- ps1 Grades.csv",
+    ):
+        seen = cli.parse(line.split())
+        assert (seen.name, str(seen.file), seen.to) == ("ps1", "Grades.csv", "moodle"), line
+    words = ["return", "ps1", "--student", "ada", "ben", "--to", "plain", "--student", "cy"]
+    seen = cli.parse(words)
+    assert (seen.students, seen.file) == (["ada", "ben", "cy"], None)
+    assert cli.parse(["return", "ps1"]).students == []  # the list is not shared
 
 
 @pytest.mark.parametrize(
@@ -74,15 +135,15 @@ def test_the_options_of_all_commands_go_anywhere(tmp_path):
         (("notebooks", "fly"), "No command fly."),
         (("doctor", "--fast"), "--fast"),
         (("doctor", "--js"), "--js"),
-        (("book", "--workers", "0"), "'0' should be a whole number from 1"),
-        (("book", "--workers", "two"), "'two' should be a whole number from 1"),
-        (("notebooks", "run", "--timeout", "-1"), "'-1' should be a number of seconds above 0"),
-        (("notebooks", "run", "--timeout", "nan"), "'nan' should be a number of seconds above 0"),
+        (("train", "writer", "--processes", "0"), "'0' should be a whole number from 1"),
+        (("train", "writer", "--processes", "two"), "'two' should be a whole number from 1"),
+        (("train", "--all", "--hours", "-1"), "'-1' should be a number of hours above 0"),
+        (("train", "--all", "--hours", "nan"), "'nan' should be a number of hours above 0"),
         (("notebooks", "run", "nowhere.ipynb"), "No file nowhere.ipynb."),
         (("notebooks", "lint", "nowhere"), "No file nowhere."),
         (("notebooks", "lint", "_config.yml"), "_config.yml is not a notebook"),
         (("--root", "nowhere", "book"), "there is no folder nowhere"),
-        (("override", "ps1", "cube", "--why", "x", "full"), "full; coursekit override --help"),
+        (("override", "ps1", "cube", "full", "more"), "more; coursekit override --help"),
         (("settings", "ps1", "a"), "a; coursekit settings --help"),
     ],
 )
@@ -133,7 +194,7 @@ def test_lint_prints_each_problem_and_fix_mends(inside, capsys):
 
 def test_run_executes_what_is_stale(inside, capsys):
     inside.notebook("one", "print(1)")
-    code, out, err = ask(capsys, "notebooks", "run", "--workers", "1", "--timeout", "100")
+    code, out, err = ask(capsys, "notebooks", "run")
     assert code == 0
     assert out.startswith("_build/executed/one.ipynb  ")
     assert len(err) == 1 and err[0].startswith("notebooks 1/1: one ran in ")
@@ -157,10 +218,9 @@ def test_the_options_reach_the_runner(inside, capsys, monkeypatch):
     monkeypatch.setattr(run, "run_notebooks", note)
     path = inside.notebook("one", "x = 1")
     inside.notebook("two", "x = 1")
-    line = ["notebooks", "run", "notebooks/one.ipynb", "--workers", "3", "--timeout", "7.5"]
-    assert ask(capsys, *line, "--force")[0] == 0
+    assert ask(capsys, "notebooks", "run", "notebooks/one.ipynb", "--force")[0] == 0
     seen.pop("progress")
-    assert seen == {"paths": [path], "workers": 3, "timeout": 7.5, "force": True}
+    assert seen == {"paths": [path], "force": True}
 
 
 def test_book_prints_the_path_of_its_first_page_last(inside, capsys, monkeypatch):
@@ -173,12 +233,11 @@ def test_book_prints_the_path_of_its_first_page_last(inside, capsys, monkeypatch
         return course / "_build" / "html" / "index.html"
 
     monkeypatch.setattr(build, "build_book", built)
-    code, out, _ = ask(capsys, "book", "--workers", "1", "--force", "--quiet")
+    code, out, _ = ask(capsys, "book", "--force", "--quiet")
     assert code == 0
     assert out.splitlines()[-1] == str(inside.root / "_build" / "html" / "index.html")
-    assert seen == {"root": inside.root, "workers": 1, "quiet": True, "force": True}
+    assert seen == {"root": inside.root, "quiet": True, "force": True}
     ask(capsys, "book")
-    assert seen["workers"] in (1, 2)
     assert (seen["quiet"], seen["force"]) == (False, False)
 
 
@@ -245,7 +304,7 @@ def test_a_reader_that_goes_away_is_no_error(inside):
         (["release", "a01_kernels"], "`assignment release`"),
         (["assignment", "relase"], "`assignment release`"),
         (["lnt"], "`notebooks lint`"),
-        (["grade", "a01_kernels", "--worker", "2"], "--workers"),
+        (["train", "writer", "--process", "2"], "--processes"),
         (["train", "--profile", "gpus"], "gpu"),
     ],
 )

@@ -55,6 +55,7 @@ ROOMS = [
     "grading.late_plugin",
     "grading.nbgrader_executor",
     "grading.settings_command",
+    "grading.return_command",
     "grading.next_step",
     "grading.collect_command",
     "grading.grading_commands",

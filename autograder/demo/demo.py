@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def enrol(course: Course, name: str) -> None:
-    """Put the invented class on the gradebook's list, as `coursekit collect --roster` does."""
+    """Put the invented class on the gradebook's list, as `coursekit collect` does."""
     from coursetools.grading.collecting import roster
 
     folders = Folders(course, name)

@@ -96,7 +96,7 @@ def make_class(
 
 
 def write_roster(path: Path, people: list[Invented]) -> None:
-    """Write the class list as `coursekit collect --roster` reads it."""
+    """Write the class list as `coursekit collect` reads it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

@@ -30,13 +30,14 @@ EVERYWHERE = (
 )
 GROUPS = {  # whose commands they are -> which, in the order in which they are needed
     "learners": "check train results doctor",
-    "instructors, an evening of grading": "next settings collect grade mark review feedback export",
+    "instructors, an evening of grading": "next settings collect grade mark review return",
     "instructors, points afterwards": "why override",
-    "instructors, a class": "term backup restore gradescope",
+    "instructors, a class": "term backup restore",
     "instructors, assignments": "assignment audit",
+    "instructors, advanced": "export gradescope",
     "authors": "book notebooks chapter translate address",
 }
-FORMATS = {"pdf": "one PDF", "epub": "an EPUB", "offline": "a zip of the site to read offline"}
+FORMATS = ("pdf", "epub", "offline")  # that the built book can be written as
 
 
 class UsageError(CourseError):
@@ -48,13 +49,28 @@ class UsageError(CourseError):
 class _Parser(argparse.ArgumentParser):
     """Complains in one sentence; argparse would print its usage first."""
 
+    _mixing = False  # inside of argparse's own way to parse names and options in any order
+
     def __init__(self, **options: Any) -> None:
         options.setdefault("epilog", EVERYWHERE)
         super().__init__(**options, allow_abbrev=False)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Refuse here what is left over: the parser above would point to its own help."""
-        known, left = super().parse_known_args(args, namespace)
+        """Refuse here what is left over: the parser above would point to its own help.
+
+        A command's names and files may come before, between and after its options.
+        """
+        below = any(isinstance(one, argparse._SubParsersAction) for one in self._actions)
+        if below or self._mixing:
+            known, left = super().parse_known_args(args, namespace)
+        else:
+            self._mixing = True
+            try:
+                known, left = self.parse_known_intermixed_args(args, namespace)
+            finally:
+                self._mixing = False
+        if self._mixing:
+            return known, left
         if left:
             from coursekit._base.nearest import no_such
 
@@ -188,16 +204,14 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
     add = _adder(commands, doctor, "doctor", "show what this machine lacks and how to install it")
-    add("--json", action="store_true", help="print the report as JSON")
     text = "a group of packages to look at too: book, train, grade or dev; several times"
     add("--group", action="append", default=[], metavar="NAME", dest="groups", help=text)
 
     add = _adder(commands, book, "book", "execute stale notebooks and build the whole book")
-    add("--workers", type=_count, metavar="N", help="notebooks at a time (2, or 1 on one core)")
+    text = "write the built book as a file instead: pdf, epub or offline (a zip of the site)"
+    add("formats", nargs="*", metavar="FORMAT", help=text)
     add("--force", action="store_true", help="execute and build everything again")
-    for option, text in FORMATS.items():
-        add(f"--{option}", action="store_true", help=f"write the built book as {text}")
-    add("--paper", choices=("a4", "letter"), help="of the PDF (a4)")
+    add("--paper", choices=("a4", "letter"), help="paper size of the PDF (default: a4)")
     add("--language", metavar="CODE", help="build it in a language of translations/, such as de")
 
     add = _adder(commands, translate, "translate", "bring a language's catalogues up to date")
@@ -229,11 +243,9 @@ def parser() -> argparse.ArgumentParser:
 
     add = _adder(notebooks, run_notebooks, "run", "execute the notebooks whose results are stale")
     add("paths", nargs="*", type=Path, metavar="PATH", help="notebooks (default: all lectures)")
-    add("--workers", type=_count, metavar="N", help="notebooks at a time (2, or 1 on one core)")
-    add("--timeout", type=_seconds, metavar="S", help="seconds for one notebook (default 300)")
     add("--force", action="store_true", help="execute them even if nothing has changed")
 
-    kinds: dict[str, Callable] = {"count": _count, "seconds": _seconds, "hours": _hours}
+    kinds: dict[str, Callable] = {"count": _count, "hours": _hours}
     add_trainings(commands, _adder, _course, kinds)
     add_grader(commands, _adder, _course, _count)
     return top
@@ -241,10 +253,8 @@ def parser() -> argparse.ArgumentParser:
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Print what the machine has and lacks."""
-    import json
-
     from coursekit._base.nearest import no_such
-    from coursetools.doctor import GROUPS, as_json, as_table, examine, healthy
+    from coursetools.doctor import GROUPS, as_table, examine, healthy
 
     for name in arguments.groups:
         if name not in GROUPS:
@@ -257,9 +267,7 @@ def doctor(arguments: argparse.Namespace) -> int:
             raise
         course = None  # outside a course there is still a package to examine
     checks = examine(course, arguments.groups)
-    if arguments.json:
-        print(json.dumps(as_json(checks), indent=1))
-    elif not arguments.quiet or not healthy(checks):
+    if not arguments.quiet or not healthy(checks):
         print(as_table(checks))
     return 0 if healthy(checks) else 1
 
@@ -336,7 +344,6 @@ def lint_notebooks(arguments: argparse.Namespace) -> int:
 def run_notebooks(arguments: argparse.Namespace) -> int:
     """Execute notebooks and print where the results are."""
     from coursekit._base.progress import track
-    from coursetools.notebooks.run import TIMEOUT
     from coursetools.notebooks.run import run_notebooks as run
 
     paths = _notebooks(arguments.paths)
@@ -344,13 +351,7 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
     if not arguments.paths:
         paths = course.lectures
     with track(len(paths), "notebooks", arguments.quiet) as progress:
-        runs = run(
-            paths,
-            workers=arguments.workers,
-            timeout=arguments.timeout or TIMEOUT,
-            progress=progress,
-            force=arguments.force,
-        )
+        runs = run(paths, progress=progress, force=arguments.force)
     if not arguments.quiet:
         for result in runs:
             state = f"{result.record['seconds']:.1f} s" if result.ran else "unchanged"
@@ -360,14 +361,17 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
 
 def book(arguments: argparse.Namespace) -> int:
     """Build the book and print the path of its first page, or write the built book as a file."""
+    from coursekit._base.nearest import no_such
     from coursetools.book.build import build_book
 
-    if arguments.paper and not arguments.pdf:
-        raise UsageError("--paper is the paper of a PDF; add --pdf")
-    if any(getattr(arguments, option) for option in FORMATS):
+    for name in arguments.formats:
+        if name not in FORMATS:
+            raise UsageError(no_such("format", name, FORMATS))
+    if arguments.paper and "pdf" not in arguments.formats:
+        raise UsageError("--paper is the paper size of a PDF: coursekit book pdf --paper SIZE")
+    if arguments.formats:
         return _book_as_files(arguments)
-    workers = arguments.workers or min(2, os.cpu_count() or 1)
-    options = {"workers": workers, "quiet": arguments.quiet, "force": arguments.force}
+    options = {"quiet": arguments.quiet, "force": arguments.force}
     if arguments.language is None:
         print(build_book(_course(arguments), **options))
         return 0
@@ -401,16 +405,18 @@ def _book_as_files(arguments: argparse.Namespace) -> int:
     from coursetools.book.formats.offline import write_offline
     from coursetools.book.formats.pdf import write_pdf
 
-    if arguments.workers or arguments.force or arguments.language:
+    formats = arguments.formats
+    if arguments.force or arguments.language:
         raise UsageError(
-            "--workers, --force and --language are for building; --pdf, --epub, --offline are not"
+            f"{' and '.join(formats)} come from the book as it was last built; --force and "
+            "--language build it: run coursekit book with them first"
         )
     course, quiet = _course(arguments), arguments.quiet
-    if arguments.pdf:
+    if "pdf" in formats:
         print(write_pdf(course, find_chromium(), paper=arguments.paper or "a4", quiet=quiet))
-    if arguments.epub:
+    if "epub" in formats:
         print(write_epub(course, find_chromium(), quiet=quiet))
-    if arguments.offline:
+    if "offline" in formats:
         print(write_offline(course, quiet=quiet))
     return 0
 
@@ -460,18 +466,14 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str, unit: str = "seconds") -> float:
+def _hours(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} should be a number of {unit} above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} should be a number of hours above 0")
     return number
-
-
-def _hours(text: str) -> float:
-    return _seconds(text, "hours")
 
 
 def _counted(count: int, noun: str) -> str:

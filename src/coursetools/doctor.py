@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -72,11 +72,6 @@ def as_table(checks: list[Check]) -> str:
         uses = ", ".join(f"{name} ({GROUPS[name]})" for name in others)
         lines += ["", f"Not looked at: {uses}. `coursekit doctor --group NAME` looks."]
     return "\n".join(lines)
-
-
-def as_json(checks: list[Check]) -> dict[str, object]:
-    """Return the same report for programs."""
-    return {"ok": healthy(checks), "checks": [asdict(check) for check in checks]}
 
 
 def _checks(course: Course | None, groups: Collection[str]) -> Iterator[Check]:

@@ -152,8 +152,8 @@ def test_pictures_do_not_wait_and_lie_below_the_site(course):
 
 def test_a_book_that_is_not_built_is_one_sentence(course, capsys):
     (course / "_build/html/book/foam.html").unlink()
-    for option in ("--pdf", "--epub", "--offline"):
-        assert main(["book", option, "--quiet", "--root", str(course)]) == 1
+    for name in ("pdf", "epub", "offline"):
+        assert main(["book", name, "--quiet", "--root", str(course)]) == 1
         said = capsys.readouterr().err
         assert "_build/html/book/foam.html is not there; `coursekit book` builds it" in said
         assert said.count("\n") == 1
@@ -174,12 +174,18 @@ def test_without_chromium_there_is_one_sentence(course):
 
 
 @pytest.mark.parametrize(
-    "options",
-    ["--paper a4", "--epub --paper letter", "--pdf --force", "--offline --workers 2"],
+    ("line", "said"),
+    [
+        ("--paper a4", "book pdf --paper"),
+        ("epub --paper letter", "book pdf --paper"),
+        ("pdf --force", "--force"),
+        ("epub offline --language de", "epub and offline"),
+        ("pfd", "Did you mean pdf?"),
+    ],
 )
-def test_options_that_do_not_fit_together_are_refused(course, options, capsys):
-    assert main(["book", *options.split(), "--root", str(course)]) == 2
-    assert "--pdf" in capsys.readouterr().err
+def test_what_does_not_fit_together_is_refused(course, line, said, capsys):
+    assert main(["book", *line.split(), "--root", str(course)]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_the_zip_has_what_a_reader_needs(course):

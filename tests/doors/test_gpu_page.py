@@ -79,10 +79,10 @@ def test_a_job_of_slurm_queues_again_until_it_is_done(tmp_path, ends, restarts, 
              "SLURM_RESTART_COUNT": str(restarts)},
     )  # fmt: skip
     said = (tmp_path / "said").read_text()
-    assert said.startswith("coursekit train writer --profile gpu --checkpoints")
+    assert said.startswith("coursekit train writer --profile gpu --resume")
     assert ("scontrol requeue 7" in said) == expected
     hours, minutes, seconds = map(int, re.search(r"--time=(\d+):(\d+):(\d+)", job).groups())
-    limit = float(re.search(r"--timeout (\d+)", job)[1])
+    limit = 3600 * float(re.search(r"--hours ([\d.]+)", job)[1])
     assert 60 < 3600 * hours + 60 * minutes + seconds - limit < 600  # enough to save in
 
 
@@ -107,5 +107,5 @@ def test_a_rented_hour_asks_for_a_training(monkeypatch, tmp_path):
     names["train"]("writer")
     (command, copied) = ran
     asked = parse(command[1:])
-    assert (asked.name, asked.profile, str(asked.checkpoints)) == ("writer", "gpu", "/keep")
+    assert (asked.name, asked.profile, str(asked.resume)) == ("writer", "gpu", "/keep")
     assert copied == ("/course/results", "/keep/results")

@@ -291,9 +291,9 @@ def walk(hub) -> SimpleNamespace:
         one.press("submit")
     roster = hub.folder / "class.csv"
     roster.write_text("id,name\nada,Ada L.\nben,Ben K.\ncy,Cy Q.\n")
-    collected = hub.coursekit("collect", NAME, "--exchange", "--roster", str(roster))
-    hub.coursekit("grade", NAME, "--workers", "1")
-    feedback = hub.coursekit("feedback", NAME, "--exchange")
+    collected = hub.coursekit("collect", NAME, "exchange", str(roster))
+    hub.coursekit("grade", NAME)
+    feedback = hub.coursekit("return", NAME, "--to", "exchange")
     submissions = {one.name: one.press("fetch_feedback") for one in (ada, ben)}
     return SimpleNamespace(
         ada=ada, ben=ben, instructor=instructor, answers=answers, looked=looked,

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from coursetools import cli
+from coursetools.course import Course
+from coursetools.experiments.results import comparison
 
 MACHINE = {"cpu": "Some CPU", "cores": 2, "memory_GB": 8.0, "gpu": None}
 
@@ -65,12 +67,9 @@ toy    gpu         –       1,234  bleu –                             Big GPU
     assert ask(capsys) == (0, expected, "")
     code, out, _ = ask(capsys, "other")
     assert code == 0 and len(out.splitlines()) == 2
-    code, out, _ = ask(capsys, "other", "--json")
-    (one,) = json.loads(out)
-    assert one["metrics"]["bleu"] == 21.25 and "curves" not in one and "tables" not in one
 
 
-def test_two_results_side_by_side(results, capsys, tmp_path):
+def test_two_results_side_by_side(results, course, capsys, tmp_path):
     (results / "toy" / "cpu.json").write_text(json.dumps(made("cpu")))
     other = made(
         "gpu",
@@ -80,9 +79,7 @@ def test_two_results_side_by_side(results, capsys, tmp_path):
     )
     path = tmp_path / "x.json"
     path.write_text(json.dumps(other))
-    code, out, _ = ask(capsys, "--compare", "toy/cpu", str(path), "--json")
-    compared = json.loads(out)
-    assert code == 0
+    compared = comparison(Course(course.root), "toy/cpu", str(path))
     assert compared["differ"] == {"steps": [1000, 9000], "seconds": [1234, 100]}
     assert compared["metrics"]["bleu"] == {"a": 21.25, "b": 20.0, "difference": -1.25}
     assert compared["metrics"]["new"] == {"a": None, "b": 1, "difference": None}

@@ -57,7 +57,8 @@ def outputs(path):
     return {cell.id: cell.get("outputs", []) for cell in cells}
 
 
-def test_a_profile_from_the_command_to_its_result(lab, capfd):
+def test_a_profile_from_the_command_to_its_result(lab, capfd, monkeypatch):
+    monkeypatch.setattr(train, "cores", lambda: 3)
     lab.training(
         "toy",
         "import os, sys, time\nprint(os.getcwd(), os.environ['OMP_NUM_THREADS'])\n"
@@ -65,7 +66,7 @@ def test_a_profile_from_the_command_to_its_result(lab, capfd):
         'record(metrics={"loss": 1.25, "bleu": 21.3}, curves={"toy": [{"step": 1, "loss": 3.0}]},'
         ' tables={"t": [[1, "a"]]}, data={"verses": "ab12"})\n"torch" in sys.modules',
     )
-    code, out, err = ask(capfd, "train", "toy", "--threads", "3")
+    code, out, err = ask(capfd, "train", "toy")
     assert code == 0
     folder = next((lab.root / "_build/training/toy").iterdir())
     assert re.fullmatch(r"cpu-[0-9a-f]{8}", folder.name)
@@ -210,7 +211,7 @@ def test_each_way_to_fail_has_its_sentence(lab):
         "dead": (
             ["import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"], ["kernel died"], "step-3"
         ),
-        "slow": (["import time\ntime.sleep(600)"], ["{:g} s", "--timeout"], "step-3"),
+        "slow": (["import time\ntime.sleep(600)"], ["limit", "hours", "--hours"], "step-3"),
         "nan": (["record(metrics={'bleu': float('nan')})"], ["metrics.bleu", "nan"], "step-3"),
         "kind": ([RECORD], ["lr", "'fast'", "0.5"], "step-2"),
         "other": ([RECORD], ["coursekit", "Python", "torch"], ""),
@@ -245,22 +246,27 @@ def test_each_way_to_fail_has_its_sentence(lab):
         (["boat"], 1, ["boat", "plain", "toy"]),
         (["toy", "--set", "width=3"], 1, ["--set", "width", "seed"]),
         (["toy", "--set", "profile=gpu"], 1, ["sets profile", "--profile"]),
-        (["toy", "--set", "checkpoints=x"], 1, ["sets checkpoints", "--checkpoints"]),
+        (["toy", "--set", "checkpoints=x"], 1, ["sets checkpoints", "--resume DIR"]),
         (["toy", "--set", "processes=2"], 1, ["sets processes", "--processes"]),
         (["toy", "--set", "lr"], 1, ["--set lr", "NAME=VALUE"]),
         (["toy", "--set", "lr=1", "--set", "lr=2"], 1, ["--set lr", "twice"]),
         (["toy", "--processes", "2"], 1, ["toy", "loop", "processes"]),
         (["toy", "--set", "precision=bf16"], 1, ["toy", "loop", "precision"]),
         (["toy", "--log", "wandb"], 1, ["toy", "loop", "log"]),
-        (["toy", "--budget", "2"], 1, ["--budget", "--all"]),
-        (["toy", "--all"], 1, ["--all", "profile"]),
-        (["--profile", "cpu"], 1, ["NAME", "--all"]),
-        (["--all", "--budget", "0"], 2, ["'0'", "hours above 0"]),
-        (["toy", "--workers", "2"], 1, ["--workers", "--sweep"]),
+        (["toy", "--all"], 1, ["--all", "name one"]),
+        (["--all", "--set", "lr=1"], 1, ["--all", "--set"]),
+        (["--all", "--keep"], 1, ["--all", "--keep"]),
+        (["--resume", "toy"], 1, ["coursekit train NAME --resume"]),
+        (["--rehearse"], 1, ["coursekit train NAME --rehearse"]),
+        (["--hours", "2"], 1, ["coursekit train NAME --hours"]),
+        (["--all", "--hours", "0"], 2, ["'0'", "hours above 0"]),
+        (["toy", "--rehearse", "--resume"], 1, ["--rehearse", "--resume"]),
+        (["toy", "--sweep", "x.toml", "--resume", "d"], 1, ["--resume DIR", "--sweep"]),
         (["toy", "--cluster", "tcp://x"], 1, ["--cluster", "--sweep"]),
         (["plain", "--resume"], 1, ["plain", "checkpoints"]),
         (["toy", "--profile", "tpu"], 2, ["--profile tpu"]),
-        (["toy", "--threads", "0"], 2, ["'0'", "from 1"]),
+        (["toy", "--processes", "0"], 2, ["'0'", "from 1"]),
+        (["toy", "--hours", "nan"], 2, ["'nan'", "hours above 0"]),
     ],
 )
 def test_what_cannot_be_asked_for_is_one_sentence(lab, capsys, arguments, code, facts):
@@ -378,13 +384,13 @@ def test_ctrl_c_lets_the_training_save_itself(lab, family, alive, until):
 @POSIX
 def test_a_time_limit_saves_and_a_drive_that_stays_carries_on(lab, capsys, tmp_path):
     lab.training("toy", "pause = 0.2\n" + COUNTS)
-    line = ["train", "toy", "--set", "steps=2000", "--checkpoints", str(tmp_path), "--quiet"]
+    line = ["train", "toy", "--set", "steps=2000", "--resume", str(tmp_path), "--quiet"]
     state = tmp_path / "toy"
     limit = 8
     while not [*state.glob("*/checkpoints/state")]:  # a busy machine takes long to begin
-        code, out, err = ask(capsys, *line, "--timeout", str(limit))
+        code, out, err = ask(capsys, *line, "--hours", str(limit / 3600))
         assert (code, out) == (1, "")
-        assert f"{limit} s" in err and "--timeout" in err
+        assert "limit" in err and "--resume" in err and "--hours" in err
         limit *= 3
     (file,) = state.glob("*/checkpoints/state")
     reached = int(file.read_text())
@@ -449,11 +455,11 @@ def test_a_tracker_that_is_not_installed_is_refused_before_anything_runs(lab, mo
         train.train(find(Course(lab.root), "toy"), log="trackio", quiet=True)
 
 
-def test_the_precision_has_an_option_of_its_own(lab, capsys):
+def test_the_precision_is_set_like_the_other_ways_of_computing(lab, capsys):
     lab.training("toy", REGRESSION)
-    code, _, err = ask(capsys, "train", "toy", "--precision", "fp16", "--set", "precision=bf16")
-    assert code == 1 and "fp16" in err and "bf16" in err
-    command = ("train", "toy", "--profile", "smoke", "--precision", "bf16", "--quiet")
+    code, _, err = ask(capsys, "train", "toy", "--set", "precision=fp8")
+    assert code == 1 and "fp8" in err and "bf16" in err
+    command = ("train", "toy", "--profile", "smoke", "--set", "precision=bf16", "--quiet")
     assert ask(capsys, *command)[0] == 0
     (file,) = (lab.root / "_build" / "training" / "toy").glob("*/toy.json")
     assert json.loads(file.read_text())["computing"]["precision"] == "bf16"
@@ -462,21 +468,20 @@ def test_the_precision_has_an_option_of_its_own(lab, capsys):
 # -- All of them -------------------------------------------------------------------------------
 
 
-def test_all_is_a_plan_and_goes_as_far_as_the_hours_do(lab, capsys, monkeypatch):
+def test_alone_it_lists_what_is_to_do_and_all_goes_as_far_as_the_hours_do(lab, capsys, monkeypatch):
     for name in ("bert", "alpha", "broken"):
         cell = "1 / 0" if name == "broken" else RECORD
         lab.training(name, cell)
     done = lab.root / "results/alpha/gpu.json"
     done.parent.mkdir(parents=True)
     done.write_text(json.dumps({"hardware": {"cpu": "x", "gpu": "T4"}}))
-    code, out, err = ask(capsys, "train", "--all", "--profile", "gpu", "--plan")
+    code, out, err = ask(capsys, "train", "--profile", "gpu")
     assert (code, err) == (0, "")
     *rows, total = out.splitlines()[1:]
     assert [row.split()[0] for row in rows] == ["bert", "broken", "alpha"]  # what is done, last
     assert ["to do" in row for row in rows] == [True, True, False] and "T4" in rows[2]
     assert total.startswith("2 of 3 ")
-    assert ask(capsys, "train", "--list", "--profile", "gpu") == (0, out, "")
-    assert ask(capsys, "train", "bert", "--list")[0] == 1
+    assert "3 of 3 " in ask(capsys, "train")[1]  # by the profile cpu
     code, out, err = ask(capsys, "train", "--all", "--profile", "gpu", "--quiet")
     assert code == 1 and out.startswith("bert: done\n")
     assert "broken.ipynb, cell step-3" in out and "1 of 3 to do" in out

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import pytest
 from helpers import grade
 
+from coursekit._base.errors import CourseError
 from coursetools import cli
 from coursetools.course import Course
 from coursetools.grading import next_step
@@ -50,27 +51,26 @@ def walked(folders: Folders, answers: Iterable[str]) -> tuple[int, list[list[str
 
 def test_from_the_class_list_to_a_table(folders, tmp_path, capsys):
     listed, handed_in = str(tmp_path / "class.csv"), str(tmp_path / "from the platform")
-    code, ran = walked(folders, [listed, "2026-11-20T12:00", handed_in, "", "", "", "", ""])
+    code, ran = walked(folders, [listed, "2026-11-20T12:00", handed_in, "", "", "", ""])
     assert code == 0
     assert ran == [
-        ["collect", "ps1", "--roster", listed],
+        ["collect", "ps1", listed],
         ["settings", "ps1", "--due", "2026-11-20T12:00"],
-        ["collect", "ps1", "--from", handed_in],
+        ["collect", "ps1", handed_in],
         ["grade", "ps1"],
         ["review", "ps1"],
-        ["feedback", "ps1"],
-        ["export", "ps1"],
+        ["return", "ps1"],
     ]
     said = capsys.readouterr().out
     for sentence in (
         "Class list: none yet.",
-        f"$ coursekit collect ps1 --from '{handed_in}'",
+        f"$ coursekit collect ps1 '{handed_in}'",
         "To be graded: 2 notebooks.",
-        "Feedback: 0 of 2 students have a page.",
+        "Feedback: 0 of 2 students have a page; not returned.",
         "That is all.",
     ):
         assert sentence in said
-    assert folders.report.is_file() and (folders.export / "ps1.csv").is_file()
+    assert folders.report.is_file() and not folders.export.exists()  # pages to look at
     assert (folders.feedback("ada") / "ps1.html").is_file()
 
 
@@ -83,7 +83,7 @@ def test_it_can_be_left_and_taken_up(folders, tmp_path, capsys):
     assert "Class list: 3 students." in said and "Left here" in said
     # what is done alone counts as done
     assert cli.main(["review", "ps1", "--root", str(folders.course.root)]) in (0, 1)
-    code, ran = walked(folders, ["", "", "n", "n", "n", "n"])
+    code, ran = walked(folders, ["", "", "n", "n", "n"])
     assert (code, ran) == (0, [])
     said = capsys.readouterr().out
     assert "Handed in: 2 students; nothing from 1 (cy)." in said
@@ -95,7 +95,7 @@ def test_a_zip_of_moodle_comes_with_its_worksheet(folders, tmp_path):
     step = next_step._hand_ins("ps1", next_step.Stand(folders))
     both = f"'{tmp_path / 'a 1.zip'}' {tmp_path / 'Grades.csv'}"
     assert step.command(both) == [
-        "collect", "ps1", "--zip", str(tmp_path / "a 1.zip"), "--times",
+        "collect", "ps1", str(tmp_path / "a 1.zip"),
         str(tmp_path / "Grades.csv"),
     ]  # fmt: skip
 
@@ -127,28 +127,41 @@ def test_a_command_that_fails_ends_the_walk(folders, tmp_path, capsys):
     assert "Left here" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("head", "words"),
-    [
-        ("Student,ID,SIS User ID,SIS Login ID,Section,PS1 (7)", ["--format", "canvas"]),
-        ('"Student";"ID";"SIS Login ID";"Section"', ["--format", "canvas"]),
-        ("Kennung,Vollständiger Name,Bewertung", ["--format", "worksheet"]),
-    ],
-)
-def test_whose_table_is_to_be_filled_in_is_seen(tmp_path, head, words):
-    path = tmp_path / "table.csv"
-    path.write_text(f"\ufeff{head}\n", encoding="utf-8")
-    step = next_step._table("ps1", next_step.Stand(Folders(Course(tmp_path), "ps1")))
-    assert step.command(str(path)) == ["export", "ps1", *words, "--into", str(path)]
+def test_work_is_returned_to_the_platform_that_is_named(tmp_path):
+    for name in ("Grades.csv", "grade book.csv"):
+        (tmp_path / name).touch()
+    moodle, canvas = (str(tmp_path / name) for name in ("Grades.csv", "grade book.csv"))
+    step = next_step._return("ps1", next_step.Stand(Folders(Course(tmp_path), "ps1")))
+    for answer, words in (
+        ("y", []),
+        (f"moodle {moodle}", [moodle, "--to", "moodle"]),
+        (f"canvas '{canvas}'", [canvas, "--to", "canvas"]),
+        ("canvas", ["--to", "canvas"]),
+        ("plain", ["--to", "plain"]),
+        ("exchange", ["--to", "exchange"]),
+    ):
+        assert step.command(answer) == ["return", "ps1", *words]
+    for answer in ("moodle", "moodle nosuch.csv", f"plain {moodle}", "moodel", "n"):
+        with pytest.raises(CourseError):
+            step.command(answer)
+
+
+def test_work_is_returned_without_marks_where_that_was_decided(folders, classroom, tmp_path):
+    for path in (tmp_path / "from the platform").iterdir():
+        path.write_text(json.dumps(classroom.answered(why="In words.")))
+    class_list, files = str(tmp_path / "class.csv"), str(tmp_path / "from the platform")
+    code, ran = walked(folders, [class_list, "", files, "y", "y", "n", "plain"])
+    assert (code, ran[-1]) == (0, ["return", "ps1", "--to", "plain", "--force"])
+    assert next_step.Stand(folders).returned == 3
 
 
 def test_where_nobody_can_answer_it_says_how_things_stand(folders, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO())
     root = ["--root", str(folders.course.root)]
     assert cli.main(["next", "ps1", *root]) == 0
-    assert capsys.readouterr().out.endswith("next: coursekit collect ps1 --zip FILE\n")
+    assert capsys.readouterr().out.endswith("next: coursekit collect ps1 FILE\n")
     handed_in = str(tmp_path / "from the platform")
-    assert cli.main(["collect", "ps1", "--from", handed_in, *root]) == 0
+    assert cli.main(["collect", "ps1", handed_in, *root]) == 0
     capsys.readouterr()
     assert cli.main(["next", "ps1", *root]) == 0
     assert capsys.readouterr().out.endswith("next: coursekit grade ps1\n")

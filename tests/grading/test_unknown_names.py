@@ -14,7 +14,7 @@ from coursetools.grading.running import grade_class
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 ASSIGNMENT = (
-    "collect {}", "grade {}", "mark {}", "feedback {}", "export {}", "next {}",
+    "collect {}", "grade {}", "mark {}", "return {}", "export {}", "next {}",
     "settings {} --extend 48h --student ada", "review {}", "gradescope {} x.zip", "why {}",
     "override {} square full --why x", "why {} ada", "audit {}",
     "assignment release {}", "settings {}", "assignment paper {}", "assignment solutions {}",
@@ -36,12 +36,12 @@ def test_an_assignment(classroom, capsys, monkeypatch, command, name):
     [
         ("override ps1 square full --why x --student adda", "No student adda. Did you mean ada?"),
         ("why ps1 adda", "No student adda. Did you mean ada?"),
-        ("feedback ps1 --student adda", "No student adda. Did you mean ada?"),
-        ("collect ps1 --forget adda", "did you mean ada?"),
+        ("return ps1 --student adda", "No student adda. Did you mean ada?"),
+        ("collect ps1 --undo --student adda", "did you mean ada?"),
         ("override ps1 sqare full --why x", "No question sqare. Did you mean square?"),
         ("export ps1 --format cvs", "No format cvs. Did you mean csv?"),
-        ("feedback ps1 --zip moodel", "No --zip moodel. Did you mean moodle?"),
-        ("feedback ps1 --studnt ada", "No option --studnt. Did you mean --student?"),
+        ("return ps1 --to moodel", "No --to moodel. Did you mean moodle?"),
+        ("return ps1 --studnt ada", "No option --studnt. Did you mean --student?"),
         ("release ps1", "No command release. Did you mean `assignment release`?"),
     ],
 )
@@ -52,8 +52,8 @@ def test_students_questions_formats_options_and_commands(classroom, capsys, monk
     inbox = classroom.root / "inbox"
     inbox.mkdir()
     (inbox / "ada.ipynb").write_text(json.dumps(classroom.answered()))
-    assert main(["collect", "ps1", "--from", "inbox"]) == 0
-    assert main(["grade", "ps1", "--workers", "1"]) == 0
+    assert main(["collect", "ps1", "inbox"]) == 0
+    assert main(["grade", "ps1"]) == 0
     capsys.readouterr()
     assert main(command.split()) in (1, 2)
     assert said in capsys.readouterr().err

@@ -21,6 +21,7 @@ from coursekit._base.errors import CourseError
 from coursekit.check import compiled
 from coursekit.submission.forbidden import used
 from coursetools.assignments.release import write_release
+from coursetools.cli import main
 from coursetools.course import Course
 from coursetools.questions import catalogue, library_answers, notebook_answers
 from coursetools.questions.known_answers import Known
@@ -277,15 +278,28 @@ def test_the_public_course_has_a_history_of_its_own(tmp_path, small):
     assert (folder / "mine.txt").read_text() == "a change"
 
 
+def test_solutions_written_before_the_deadline_say_so(small, capsys):
+    settings = small / "solutions" / "a01_kernels" / "assignment.toml"
+    settings.write_text("due = 2999-01-01T00:00:00+00:00\n")
+    line = ["--root", str(small), "assignment", "solutions", "a01_kernels"]
+    assert main(line) == 1
+    assert "--force" in capsys.readouterr().err
+    assert main([*line, "--force"]) == 0
+    assert "a01_kernels is due" in capsys.readouterr().out
+    settings.write_text("due = 2020-01-01T00:00:00+00:00\n")
+    assert main([*line, "--force"]) == 0
+    assert "is due" not in capsys.readouterr().out
+
+
 def test_solutions_are_written_after_the_deadline(small):
     path = small / "notebooks" / "solutions" / "a01_kernels" / "a01_kernels.ipynb"
     settings = small / "solutions" / "a01_kernels" / "assignment.toml"
     later = datetime.now(UTC) + timedelta(days=1)
     settings.write_text(f"due = {later:%Y-%m-%dT%H:%M:%S}+00:00\n")
-    with pytest.raises(CourseError, match=r"is due .*; say --early"):
+    with pytest.raises(CourseError, match=r"is due .*; --force"):
         write_solution(Course(small), "a01_kernels")
     assert not path.exists()
-    assert write_solution(Course(small), "a01_kernels", early=True) == path
+    assert write_solution(Course(small), "a01_kernels", force=True) == path
     settings.write_text("due = 2020-01-01T00:00:00+00:00\n")
     write_solution(Course(small), "a01_kernels")
     text = path.read_text()

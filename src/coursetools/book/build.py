@@ -53,19 +53,18 @@ class Edition:
 def build_book(
     course: Course,
     *,
-    workers: int | None = None,
     quiet: bool = False,
     force: bool = False,
     edition: Edition | None = None,
 ) -> Path:
     """Build the book of a course, or another edition of it, and return its `index.html`.
 
-    At most `workers` notebooks run at the same time. With `force` every notebook is executed and
-    every page written again. A fault in a notebook or a page is a `CourseError`, after the faults
-    were listed on stderr; nothing of such a build is taken for good by the next.
+    With `force` every notebook is executed and every page written again. A fault in a notebook or
+    a page is a `CourseError`, after the faults were listed on stderr; nothing of such a build is
+    taken for good by the next.
     """
     with locked(course):
-        return _build(course, edition or Edition(course / "_build"), workers, quiet, force)
+        return _build(course, edition or Edition(course / "_build"), quiet, force)
 
 
 @contextmanager
@@ -95,7 +94,7 @@ def pages(course: Course) -> list[str]:
     return [name.removesuffix(".md").removesuffix(".ipynb") for name in names]
 
 
-def _build(course: Course, edition: Edition, workers: int | None, quiet: bool, force: bool) -> Path:
+def _build(course: Course, edition: Edition, quiet: bool, force: bool) -> Path:
     html = edition.folder / "html"
     stamp = edition.folder / "book.json"
     scripts = _scripts(quiet)
@@ -103,7 +102,7 @@ def _build(course: Course, edition: Edition, workers: int | None, quiet: bool, f
     if not force and _is_current(stamp, sources, course, html):
         return html / "index.html"
     stamp.unlink(missing_ok=True)
-    execute_stale(course, workers, quiet, force)
+    execute_stale(course, quiet, force)
     executed = _executed(course)
 
     start = time.perf_counter()
@@ -119,13 +118,11 @@ def _build(course: Course, edition: Edition, workers: int | None, quiet: bool, f
     return html / "index.html"
 
 
-def execute_stale(
-    course: Course, workers: int | None = None, quiet: bool = False, force: bool = False
-) -> None:
+def execute_stale(course: Course, quiet: bool = False, force: bool = False) -> None:
     """Execute the lecture notebooks whose results are stale; all of them with `force`."""
     waiting = course.lectures if force else stale(course)
     with track(len(waiting), "notebooks", quiet) as progress:
-        run_notebooks(waiting, workers=workers, progress=progress, force=force)
+        run_notebooks(waiting, progress=progress, force=force)
 
 
 def _scripts(quiet: bool) -> str:

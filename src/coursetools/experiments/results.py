@@ -83,11 +83,6 @@ def as_text(value: Any, depth: int = 0) -> str:
     return text + ("\n" if depth == 0 else "")
 
 
-def thin(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result without what fills pages."""
-    return {name: part for name, part in result.items() if name not in ("curves", "tables")}
-
-
 def table(results: Sequence[dict[str, Any]]) -> str:
     """Return the table that people read."""
     rows = []

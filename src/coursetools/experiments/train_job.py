@@ -74,7 +74,11 @@ def execute(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         execution.run()
     except CourseError as error:
         reason, line = str(error), getattr(error, "line", "")
-        if not execution.late and ranks.said():  # by the one that made the kernel wait in vain
+        if execution.late:
+            resume = "; continue with --resume, or" if "checkpoints" in job["parameters"] else ";"
+            reason = f"stopped at the limit of {job['timeout'] / 3600:.3g} hours{resume}"
+            reason += " allow more with --hours"
+        elif ranks.said():  # by the one that made the kernel wait in vain
             reason, line = ranks.said(), ""
         answer = _failure(reason, execution.cell, line)
     else:

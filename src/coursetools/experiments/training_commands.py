@@ -14,6 +14,7 @@ from coursekit._base.errors import CourseError
 from coursetools.course import Course
 
 FindCourse = Callable[[argparse.Namespace], Course]
+OF_ONE = ("set", "sweep", "keep", "cluster", "rehearse")  # options of one training notebook
 
 
 def add(
@@ -22,7 +23,7 @@ def add(
     course: FindCourse,
     kinds: dict[str, Callable],
 ) -> None:
-    """Add the commands; `kinds` are the readers of a `count`, of `seconds` and of `hours`."""
+    """Add the commands; `kinds` are the readers of a `count` and of `hours`."""
 
     def inside(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
         def command(arguments: argparse.Namespace) -> int:
@@ -31,34 +32,27 @@ def add(
 
         return command
 
-    count, seconds, hours = kinds["count"], kinds["seconds"], kinds["hours"]
-    option = adder(commands, inside(train), "train", "run a training notebook, or a sweep of runs")
-    option("name", nargs="?", metavar="NAME", help="notebooks/training/NAME.ipynb")
-    option("--all", action="store_true", help="every training that has no result of the profile")
-    option("--list", action="store_true", help="list all training runs: what each is, its minutes")
-    option("--budget", type=hours, metavar="HOURS", help="of --all: after that it stops, and saves")
-    option("--plan", action="store_true", help="of --all: print what is done and what is to do")
+    count, hours = kinds["count"], kinds["hours"]
+    option = adder(commands, inside(train), "train", "list, run or sweep training notebooks")
+    text = "notebooks/training/NAME.ipynb (default: list all: what is done and what is to do)"
+    option("name", nargs="?", metavar="NAME", help=text)
+    option("--all", action="store_true", help="run everything that has no result of the profile")
+    text = "stop after this time and save: one run, or all together; of a sweep each run, unsaved"
+    option("--hours", type=hours, metavar="H", help=text)
     profiles = ("smoke", "cpu", "gpu")
-    option("--profile", choices=profiles, help="how much is trained (as the notebook has it: cpu)")
-    text = "number format of the matrix products (default: what suits the GPU)"
-    option("--precision", choices=("no", "fp16", "bf16"), help=text)
-    text = "a parameter of the notebook, or micro_batches, compile, tf32; several times"
+    option("--profile", choices=profiles, help="training budget (default: as in the notebook, cpu)")
+    text = "a parameter of the notebook, or precision, micro_batches, compile, tf32; several times"
     option("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help=text)
-    option("--resume", action="store_true", help="resume from the checkpoints of the same values")
-    text = "where checkpoints are, on a drive that stays; goes on from those that are there"
-    option("--checkpoints", type=Path, metavar="DIR", help=text)
+    text = "continue from the checkpoints of the same values; with DIR, they are kept there"
+    option("--resume", nargs="?", type=Path, const=True, metavar="DIR", help=text)
     text = "another tracker to log the curve to, if it is installed"
     option("--log", choices=("tensorboard", "wandb", "trackio"), help=text)
     option("--processes", type=count, metavar="N", help="processes of one training, one per GPU")
     text = "one run for each value in a TOML file: [grid], [[run]], [fixed], seeds"
     option("--sweep", type=Path, metavar="FILE", help=text)
-    option("--workers", type=count, metavar="N", help="runs of a sweep at a time (2)")
     text = "keep the models of a sweep's runs too, beside the runs in _build"
     option("--keep", action="store_true", help=text)
     option("--cluster", metavar="ADDRESS", help="run a sweep on this Dask scheduler")
-    option("--threads", type=count, metavar="N", help="threads of one run (all cores, shared out)")
-    text = "seconds for one run, which then saves where it is (no limit)"
-    option("--timeout", type=seconds, metavar="S", help=text)
     text = "run two steps and estimate the profile's (gpu) hours on common GPUs, from T4 to H200"
     option("--rehearse", action="store_true", help=text)
 
@@ -66,38 +60,32 @@ def add(
     option("name", nargs="?", metavar="NAME", help="of one training only")
     text = "two results, translation/cpu or a path, or NAME alone for its cpu and gpu"
     option("--compare", nargs="*", metavar="RESULT", help=text)
-    option("--json", action="store_true", help="print as JSON")
 
 
 def train(arguments: argparse.Namespace) -> int:
-    """Run a training or a sweep; print the metrics and where everything is."""
+    """List what there is, or run a training or a sweep; print the metrics and where they are."""
     from coursekit.training.records import in_short
     from coursetools.experiments.train import find
     from coursetools.experiments.train import train as run
+    from coursetools.notebooks.parameters_cell import parse_settings
 
-    if arguments.list:
-        return _list(arguments)
     if arguments.all:
         return _all(arguments)
-    for option in ("budget", "plan"):
-        if getattr(arguments, option):
-            raise CourseError(f"--{option} is for --all trainings")
     if arguments.name is None:
-        raise CourseError("a NAME is expected, or --all")
+        return _list(arguments)
     if arguments.rehearse:
         return _rehearse(arguments)
     if arguments.sweep is not None:
         return _sweep(arguments)
-    for option in ("workers", "cluster"):
-        if getattr(arguments, option) is not None:
-            raise CourseError(f"--{option} is for the runs of a --sweep")
+    if arguments.cluster is not None:
+        raise CourseError("--cluster is for the runs of a --sweep")
     if arguments.keep:
         raise CourseError("--keep is for the runs of a --sweep; a single training keeps its model")
     trained = run(
         find(arguments.course, arguments.name),
-        changes=_changes(arguments),
-        resume=arguments.resume,
-        timeout=arguments.timeout,
+        changes=parse_settings(arguments.changes),
+        resume=arguments.resume is not None,
+        timeout=_seconds(arguments),
         **_common(arguments),
     )
     result = trained.result
@@ -113,50 +101,50 @@ def train(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what `--set` and `--precision` change."""
-    from coursetools.notebooks.parameters_cell import parse_settings
-
-    changes = parse_settings(arguments.changes)
-    if arguments.precision is None:
-        return changes
-    if changes.setdefault("precision", arguments.precision) != arguments.precision:
-        raise CourseError(
-            f"--precision says {arguments.precision}, --set says {changes['precision']}; give one"
-        )
-    return changes
-
-
 def _list(arguments: argparse.Namespace) -> int:
+    """Print every training: what it is, its minutes, and whether the profile has its result."""
     from coursetools.experiments.all_trainings import agenda, as_text
 
-    if arguments.name or arguments.all:
-        raise CourseError("--list lists all training runs; it goes without NAME and --all")
+    for option in (*OF_ONE, "hours", "resume", "log", "processes"):
+        if _given(arguments, option):
+            raise CourseError(
+                f"--{option} needs to know what to run: coursekit train NAME --{option}"
+            )
     profile = arguments.profile or "cpu"
     print(as_text(agenda(arguments.course, profile), profile))
     return 0
 
 
+def _given(arguments: argparse.Namespace, option: str) -> bool:
+    value = getattr(arguments, "changes" if option == "set" else option)
+    return value not in (None, False, [])
+
+
+def _seconds(arguments: argparse.Namespace) -> float | None:
+    return None if arguments.hours is None else 3600 * arguments.hours
+
+
 def _common(arguments: argparse.Namespace, shared: bool = True) -> dict[str, Any]:
     """Return the options that one training has, and each of all of them, with the shared loop."""
-    names = ("profile", "threads", "checkpoints", "quiet", *("processes", "log") * shared)
-    return {name: getattr(arguments, name) for name in names}
+    names = ("profile", "quiet", *("processes", "log") * shared)
+    place = None if arguments.resume is True else arguments.resume  # True: where they always are
+    return {"checkpoints": place, **{name: getattr(arguments, name) for name in names}}
 
 
 def _all(arguments: argparse.Namespace) -> int:
-    """Run every training that has no result of the profile, or print which those are."""
+    """Run every training that has no result of the profile, and print which are left."""
     from coursetools.experiments.all_trainings import agenda, as_text, run_all
     from coursetools.experiments.train import train as run
 
-    if arguments.name or _changes(arguments) or arguments.sweep or arguments.rehearse:
-        raise CourseError(
-            "--all runs every training as its profile has it, without NAME, --set or --precision"
-        )
+    if arguments.name:
+        raise CourseError("--all runs every training; name one, or say --all")
+    for option in OF_ONE:
+        if _given(arguments, option):
+            raise CourseError(
+                f"--all runs every training as its profile has it; --{option} is for one of them"
+            )
     arguments.profile = arguments.profile or "cpu"
     items = agenda(arguments.course, arguments.profile)
-    if arguments.plan:
-        print(as_text(items, arguments.profile))
-        return 0
     failed = 0
     for training, end in run_all(
         items,
@@ -166,10 +154,10 @@ def _all(arguments: argparse.Namespace) -> int:
             timeout=left,
             **_common(arguments, training.shared),
         ),
-        hours=arguments.budget,
+        hours=arguments.hours,
     ):
         failed += isinstance(end, CourseError)
-        stopped = f"{training.name}: stopped, the budget is used up; the same command goes on"
+        stopped = f"{training.name}: stopped, the hours are used up; the same command continues"
         done = stopped if end is None else f"{training.name}: done"
         print(end if isinstance(end, CourseError) else done, flush=True)
     left = agenda(arguments.course, arguments.profile)
@@ -180,21 +168,17 @@ def _all(arguments: argparse.Namespace) -> int:
 def _rehearse(arguments: argparse.Namespace) -> int:
     from coursekit._base.progress import track
     from coursetools.experiments.train import find
+    from coursetools.notebooks.parameters_cell import parse_settings
 
-    others = ["sweep", "workers", "cluster", "resume", "processes", "keep", "timeout"]
-    others += ["log", "checkpoints"]
-    conflicts = [option for option in others if getattr(arguments, option)]
-    if conflicts:
-        raise CourseError(f"--rehearse is of one training here and now, without --{conflicts[0]}")
-    training, changes = find(arguments.course, arguments.name), _changes(arguments)
+    for option in ("sweep", "cluster", "resume", "processes", "keep", "hours", "log"):
+        if _given(arguments, option):
+            raise CourseError(f"--rehearse is of one training here and now, without --{option}")
+    training = find(arguments.course, arguments.name)
+    changes = parse_settings(arguments.changes)
     values = training.values(arguments.profile or "gpu", changes, None, "--set")
-
-    import torch
 
     from coursetools.experiments.rehearsal import cells_of, rehearse
 
-    if arguments.threads:
-        torch.set_num_threads(arguments.threads)
     try:
         with track(cells_of(training), "rehearsal", arguments.quiet) as progress:
             print(rehearse(training, values=values, progress=progress))
@@ -208,22 +192,18 @@ def _sweep(arguments: argparse.Namespace) -> int:
     from coursetools.experiments.sweep import sweep
     from coursetools.experiments.train import find
 
-    for option in ("checkpoints", "log"):
-        if getattr(arguments, option):
-            raise CourseError(f"--{option} is for a single training, not for a --sweep")
-    if _changes(arguments):
-        raise CourseError(
-            "--set and --precision do not go with --sweep; put the values into its table [fixed]"
-        )
+    if isinstance(arguments.resume, Path) or arguments.log:
+        option = "log" if arguments.log else "resume DIR"
+        raise CourseError(f"--{option} is for a single training, not for a --sweep")
+    if arguments.changes:
+        raise CourseError("--set does not go with --sweep; put the values into its table [fixed]")
     swept = sweep(
         find(arguments.course, arguments.name),
         arguments.sweep,
         profile=arguments.profile,
         processes=arguments.processes,
-        workers=arguments.workers,
         cluster=arguments.cluster,
-        threads=arguments.threads,
-        timeout=arguments.timeout,
+        timeout=_seconds(arguments),
         keep=arguments.keep,
         quiet=arguments.quiet,
     )
@@ -244,22 +224,14 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 def results(arguments: argparse.Namespace) -> int:
     """Print the table of results, or two of them side by side."""
-    import json
-
-    from coursetools.experiments.results import comparison, read, side_by_side, table, thin
+    from coursetools.experiments.results import comparison, read, side_by_side, table
 
     if arguments.compare is not None:
         names = [*filter(None, [arguments.name]), *arguments.compare]
         pair = [f"{names[0]}/cpu", f"{names[0]}/gpu"] if len(names) == 1 else names
         if len(pair) != 2:
             raise CourseError(f"--compare takes two results, or a NAME, found {len(names)}")
-        compared = comparison(arguments.course, *pair)
-        print(json.dumps(compared, indent=1) if arguments.json else side_by_side(compared))
+        print(side_by_side(comparison(arguments.course, *pair)))
         return 0
-    all_results = read(arguments.course, arguments.name)
-    print(
-        json.dumps([thin(one) for one in all_results], indent=1)
-        if arguments.json
-        else table(all_results)
-    )
+    print(table(read(arguments.course, arguments.name)))
     return 0

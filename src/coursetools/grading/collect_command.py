@@ -1,21 +1,20 @@
-"""`coursekit collect NAME`: a class list, submissions, times, regrade requests and marks.
+"""`coursekit collect NAME FILE…`: a class list, submissions, times, regrade requests and marks.
 
-All inputs are read and checked first; only then is anything written. Each kind of input has its
-own function here.
+What each file is, `recognise` says. All of them are read and checked first; only then is anything
+written. Each kind of input has its own function here.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from coursekit._base.errors import CourseError
-from coursekit._base.progress import Progress
-from coursetools.grading.collecting import forget, origins, roster, times
+from coursetools.grading.collecting import origins, roster, times, undo
 from coursetools.grading.collecting.collect import Collected, collect
+from coursetools.grading.collecting.recognise import EXPECTED, Inputs, recognise
 from coursetools.grading.collecting.strays import find_strays
 from coursetools.grading.collecting.worksheet_numbers import own_rows
 from coursetools.grading.records.folders import Folders
@@ -26,20 +25,23 @@ from coursetools.settings.class_settings import time_zone_of
 from coursetools.text import some
 
 if TYPE_CHECKING:
-    from coursetools.grading.marking.marks_to_points import Taken
+    from coursetools.grading.marking.marks_to_points import Checked, Taken
 
 Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """The submissions and tables that the command was given, read and checked."""
+    """The files that the command was given, read and checked."""
 
+    inputs: Inputs
     candidates: origins.Found
     strays: dict[str, str]  # a file of another assignment -> of which
+    wrong: str  # why most submissions are of another assignment, taken with --force alone
     times: list[times.HandIn]
-    people: list[roster.Person]  # of the table of --roster
-    gone: list[str]  # on the class list, and not in that table
+    people: list[roster.Person]  # in the class list that was given
+    gone: list[str]  # in the gradebook's class list, and not in that one
+    marks: Checked | None
 
 
 @dataclass
@@ -50,105 +52,97 @@ class Result:
     class_list: int | None = None
     collected: Collected | None = None
     requests: int | None = None
-    requests_refused: list[str] | None = None
     marks: Taken | None = None
+    overrode: list[str] = field(default_factory=list)  # what --force was needed for
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Take in what the options name, and print how many there are of each."""
+    """Take in the files, and print how many there are of each; or undo."""
     folders = Folders(arguments.course, arguments.name)
     notebooks = folders.notebooks()  # refuses an assignment that does not exist
-    check_options(arguments, notebooks)
-    if arguments.forget is not None:
-        return forget.run(folders, arguments)
-    note = Progress().note if arguments.json else Notes().note
-    delivery = read(folders, arguments, note)
+    if arguments.undo:
+        if arguments.files:
+            raise CourseError("--undo takes no files; undo first, then collect them")
+        return undo.run(folders, arguments.students)
+    if arguments.students:
+        raise CourseError("--student goes with --undo, which takes back what these students sent")
+    if not arguments.files:
+        raise CourseError(f"say what to collect: {EXPECTED}; or the word exchange")
+    inputs = recognise(arguments.files)
+    if inputs.has_submissions and len(notebooks) > 1:
+        raise CourseError(
+            f"{folders.name} has {len(notebooks)} notebooks ({', '.join(notebooks)}), and collect "
+            f"takes one a student; put them into autograder/submitted/STUDENT/{folders.name}/"
+        )
+    print("\n".join(inputs.lines), flush=True)
+    note = Notes().note
+    delivery = read(folders, inputs, arguments.force, note)
     result = Result(folders.name)
     if delivery.people:
-        take_class_list(folders, delivery, arguments, note)
+        take_class_list(folders, delivery, arguments.force, note)
     result.class_list, result.collected = take_submissions(folders, delivery, arguments, note)
-    if arguments.requests:
-        result.requests, result.requests_refused = take_requests(folders, arguments, note)
-    if arguments.marks:
-        result.marks = take_marks(folders, arguments, note)
-    write_log(folders, delivery, arguments, result)
-    if arguments.json:
-        facts = as_json(result, delivery, arguments)
-        print(json.dumps(facts, indent=1, ensure_ascii=False))
-    elif lines := as_lines(result, delivery, arguments):
+    if inputs.requests:
+        result.requests = take_requests(folders, inputs, note)
+    if delivery.marks:
+        result.marks = take_marks(folders, delivery.marks, note)
+    if arguments.force:
+        result.overrode = overridden(delivery, result)
+    write_log(folders, delivery, arguments.force, result)
+    if lines := as_lines(result, delivery, arguments.force):
         print("\n".join(lines))
     return 0
 
 
-def check_options(arguments: argparse.Namespace, notebooks: list[str]) -> None:
-    """Refuse options that contradict each other, or that name no input."""
-    name, source = arguments.name, source_of(arguments)
-    tables = (arguments.roster, arguments.times, arguments.requests, arguments.marks)
-    others = any(tables)
-    if arguments.forget is not None:
-        if others:
-            raise CourseError("--forget stands alone; give tables and files afterwards")
-        return
-    if not (source or others):
+def read(folders: Folders, inputs: Inputs, force: bool, note: Note) -> Delivery:
+    """Read and check everything, and write nothing; `force` takes what is refused otherwise."""
+    name = folders.name
+    known = read_times(folders, inputs, note) if inputs.times else []
+    people = roster.read_csv(inputs.class_list, note) if inputs.class_list else []
+    candidates = find_submissions(folders, inputs)
+    strays, wrong = find_strays(folders, candidates) if inputs.has_submissions else ({}, "")
+    if wrong and not force:
         raise CourseError(
-            "say where from: --from FOLDER, --zip FILE or --exchange, or --roster CSV, "
-            "--times CSV, --requests CSV, --marks CSV"
+            f"{wrong}; nothing was taken. Give the files of {name}, or --force to take these"
         )
-    if source and len(notebooks) > 1:
-        raise CourseError(
-            f"{name} has {len(notebooks)} notebooks ({', '.join(notebooks)}), and collect "
-            f"takes one a student; put them into autograder/submitted/STUDENT/{name}/"
-        )
-    if arguments.only and not arguments.roster:
-        raise CourseError("--only goes with --roster CSV, the list of who is in the class")
+    listed = roster.class_list(folders)
+    if inputs.times:
+        there = roster.ClassList(people, False) if people else listed
+        known = own_rows(folders, inputs.times, known, there, candidates, note)
+    gone = roster.absent(people, listed, inputs.class_list) if inputs.class_list else []
+    marks = None
+    if inputs.marks:
+        from coursetools.grading.marking.marks_to_points import check_marks
+
+        marks = check_marks(folders, inputs.marks, note, force=force)
+    return Delivery(inputs, candidates, strays, wrong, known, people, gone, marks)
 
 
-def source_of(arguments: argparse.Namespace) -> Any:
-    """Return the folder or zip that submissions come from, True for nbgrader's exchange."""
-    return arguments.folder or arguments.zip or arguments.exchange
-
-
-def read(folders: Folders, arguments: argparse.Namespace, note: Note) -> Delivery:
-    """Read submissions, times and the class list, and write nothing."""
-    known = read_times(folders, arguments, note) if arguments.times else []
-    people = roster.read_csv(arguments.roster, note) if arguments.roster else []
-    candidates = find_submissions(folders, arguments)
-    source = source_of(arguments)
-    strays = find_strays(folders, candidates, arguments.any) if source else {}
-    if known:
-        listed = roster.ClassList(people, False) if people else roster.class_list(folders)
-        known = own_rows(folders, arguments.times, known, listed, candidates, note)
-    gone = roster.absent(people, roster.class_list(folders), arguments.roster) if people else []
-    return Delivery(candidates, strays, known, people, gone)
-
-
-def read_times(folders: Folders, arguments: argparse.Namespace, note: Note) -> list[times.HandIn]:
-    """Read the table of --times; times without a zone are in the class's."""
+def read_times(folders: Folders, inputs: Inputs, note: Note) -> list[times.HandIn]:
+    """Read the table of times; those without a zone are in the class's."""
+    assert inputs.times is not None
     zone = time_zone_of(folders.course, times.zone_of(folders.settings.get("due")))
-    known = times.read_times(arguments.times, zone)
+    known = times.read_times(inputs.times, zone)
     if not all(one.zoned for one in known):
-        note(f"{arguments.times}: times without a zone were read as {zone}")
+        note(f"{inputs.times}: times without a zone were read as {zone}")
     return known
 
 
-def find_submissions(folders: Folders, arguments: argparse.Namespace) -> origins.Found:
+def find_submissions(folders: Folders, inputs: Inputs) -> origins.Found:
     """Return the files in the folder, zip or exchange that submissions come from."""
-    if arguments.folder:
-        return origins.from_folder(arguments.folder, folders.name, arguments.layout)
-    if arguments.zip:
-        return origins.from_zip(arguments.zip, folders.name, arguments.layout)
-    if arguments.exchange:
+    source = inputs.submissions
+    if source is not None:
+        take = origins.from_folder if source.is_dir() else origins.from_zip
+        return take(source, folders.name)
+    if inputs.exchange:
         check = folders.config.get("ExchangeCollect", {}).get("check_owner", True)
         return origins.from_exchange(folders.exchange / "inbound", folders.name, check is not False)
     return []
 
 
-def take_class_list(
-    folders: Folders, delivery: Delivery, arguments: argparse.Namespace, note: Note
-) -> None:
-    """Write the class list into the gradebook."""
+def take_class_list(folders: Folders, delivery: Delivery, force: bool, note: Note) -> None:
+    """Write the class list into the gradebook; `force` takes those who are not in it off."""
     Groups.of(folders)  # refuses a table of teams for the whole class
-    roster.enter(folders, delivery.people, delivery.gone if arguments.only else (), note)
+    roster.enter(folders, delivery.people, delivery.gone if force else (), note)
 
 
 def take_submissions(
@@ -158,7 +152,7 @@ def take_submissions(
 
     Without new submissions there may still be names for anonymous ids, or teams.
     """
-    anything = bool(source_of(arguments) or delivery.times)
+    anything = delivery.inputs.has_submissions or bool(delivery.times)
     named = any(person.anonymous or person.group for person in delivery.people)
     named = named or bool(Groups.of(folders).names)
     if not (anything or delivery.people):
@@ -175,68 +169,63 @@ def take_submissions(
         note,
         delivery.times,
         delivery.strays,
+        arguments.force,
     )
     if not anything:  # a class list says nothing about who has submitted nothing
         collected.missing = []
     return length, collected
 
 
-def take_requests(
-    folders: Folders, arguments: argparse.Namespace, note: Note
-) -> tuple[int, list[str]]:
-    """Store regrade requests; return how many are new, and the reasons for refusing others."""
+def take_requests(folders: Folders, inputs: Inputs, note: Note) -> int:
+    """Store regrade requests, and note the reasons for refusing others; return how many are new."""
     from coursetools.grading.changes.set_points import collect_requests
 
-    new, refused = collect_requests(folders, arguments.requests)
+    assert inputs.requests is not None
+    new, refused = collect_requests(folders, inputs.requests)
     for text in refused:
         note(text)
-    return new, refused
+    return new
 
 
-def take_marks(folders: Folders, arguments: argparse.Namespace, note: Note) -> Taken:
+def take_marks(folders: Folders, checked: Checked, note: Note) -> Taken:
     """Enter the points from tables of marks."""
-    from coursetools.grading.marking.marks_to_points import collect_marks
+    from coursetools.grading.marking.marks_to_points import enter_marks
 
-    return collect_marks(
-        folders, arguments.marks, note, apart=arguments.apart, overwrite=arguments.overwrite
-    )
+    return enter_marks(folders, checked, note)
 
 
-def write_log(
-    folders: Folders, delivery: Delivery, arguments: argparse.Namespace, result: Result
-) -> None:
+def overridden(delivery: Delivery, result: Result) -> list[str]:
+    """Say what --force was needed for."""
+    said, name = [delivery.wrong] if delivery.wrong else [], result.assignment
+    if delivery.gone:
+        said.append(f"taken off the class list, with all their work kept: {some(delivery.gone)}")
+    if result.collected and result.collected.reformed:
+        said.append(
+            f"teams changed for {some(result.collected.moved)}; coursekit grade {name} applies this"
+        )
+    if delivery.marks and delivery.marks.replaced:
+        said.append(f"points given by hand replaced: {some(delivery.marks.replaced)}")
+    return said
+
+
+def write_log(folders: Folders, delivery: Delivery, force: bool, result: Result) -> None:
     """Add a line about this collection to the class's log."""
-    source = arguments.folder or arguments.zip
+    inputs = delivery.inputs
     record(
         folders.course,
         "collect",
         assignment=folders.name,
-        source=str(source) if source else None,
-        times=arguments.times and str(arguments.times),
+        source=str(inputs.submissions) if inputs.submissions else None,
+        times=str(inputs.times) if inputs.times else None,
         requests=result.requests,
-        marks=[str(path) for path in arguments.marks or ()] or None,
+        marks=[str(path) for path in inputs.marks] or None,
         class_list=result.class_list,
         new=len(result.collected.new) or None if result.collected else None,
-        left=(delivery.gone if arguments.only else None) or None,
+        left=(delivery.gone if force else None) or None,
     )
 
 
-def as_json(result: Result, delivery: Delivery, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the result as --json prints it."""
-    facts: dict[str, Any] = {"assignment": result.assignment}
-    if result.class_list is not None:
-        facts["class_list"] = result.class_list
-        facts["left" if arguments.only else "not_in_table"] = delivery.gone
-    if result.collected:
-        facts |= result.collected.as_json()
-    if result.requests is not None:
-        facts |= {"requests": result.requests, "requests_refused": result.requests_refused}
-    if result.marks:
-        facts["marks"] = asdict(result.marks)
-    return facts
-
-
-def as_lines(result: Result, delivery: Delivery, arguments: argparse.Namespace) -> list[str]:
+def as_lines(result: Result, delivery: Delivery, force: bool) -> list[str]:
     """Return the result as people read it."""
     name, gone, lines = result.assignment, delivery.gone, []
     if result.requests is not None:
@@ -246,13 +235,16 @@ def as_lines(result: Result, delivery: Delivery, arguments: argparse.Namespace) 
     if result.class_list is not None:
         people = result.class_list
         lines.append(f"{people} student{'s' * (people != 1)} on the class list")
-    if gone and arguments.only:
-        lines.append(f"no longer on it, with all their work kept: {some(gone)}")
-    elif gone:
+    if gone and not force:
+        table = delivery.inputs.class_list
         lines.append(
-            f"on it, and not in {arguments.roster}: {some(gone)}; if they have left the class: "
-            f"coursekit collect {name} --roster {arguments.roster} --only"
+            f"on it, and not in {table}: {some(gone)}; if they have left the class: "
+            f"coursekit collect {name} {table} --force"
         )
     if result.collected:
-        lines += result.collected.as_lines(name, arguments.zip or arguments.folder)
+        lines += result.collected.as_lines(name, delivery.inputs.submissions)
+    if force:
+        lines += [
+            f"--force: {said}" for said in result.overrode or ["there was nothing to override"]
+        ]
     return lines

@@ -40,82 +40,78 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
         return option
 
     history = "grading.changes.grade_history"
-    run = inside("grading.collect_command")
-    option = adder(commands, run, "collect", "take in what students handed in")
-    option("name", metavar="NAME", help="the assignment, a01_kernels")
-    source = commands.choices["collect"].add_mutually_exclusive_group()
-    source.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="a folder")
-    source.add_argument("--zip", type=Path, metavar="FILE", help="a zip of Canvas or Moodle")
-    source.add_argument("--exchange", action="store_true", help="nbgrader's exchange")
-    text = "take back what the latest collecting added, or of some students what came last"
-    source.add_argument("--forget", nargs="*", metavar="STUDENT", help=text)
-    text = "take notebooks that are of another assignment, too"
-    option("--any", action="store_true", help=text)
-    option(
-        "--roster",
-        type=Path,
-        metavar="CSV",
-        help="the class list: id, name, email, and group for teams",
+    text = "take in submissions, and the tables about them"
+    option = one(inside("grading.collect_command"), "collect", text)
+    text = (
+        "a folder or zip of submissions, or the word exchange (nbgrader's); a class list, with a "
+        "column group for teams; Moodle's grading worksheet or times; marks; regrade requests: "
+        "each is recognised by its content"
     )
-    text = "with --roster: whoever is not in the table leaves the class; their work is kept"
-    option("--only", action="store_true", help=text)
-    how = "how the platform names files: canvas, moodle, nbgrader, plain (found out)"
-    option("--layout", choices=("canvas", "moodle", "nbgrader", "plain"), help=how)
-    text = "who handed in when: id, time; or Moodle's grading worksheet"
-    option("--times", type=Path, metavar="CSV", help=text)
-    text = "regrade requests: id, question, text"
-    option("--requests", type=Path, metavar="CSV", help=text)
-    text = "tables of marks, as the pages of coursekit mark save them; of two markers, both"
-    option("--marks", nargs="+", type=Path, metavar="CSV", help=text)
-    text = "points by which two markers may differ before a third is asked (1)"
-    option("--apart", type=float, default=1.0, metavar="POINTS", help=text)
-    text = "with --marks, replace points already given by hand"
-    option("--overwrite", action="store_true", help=text)
+    option("files", nargs="*", type=Path, metavar="FILE", help=text)
+    option("--undo", action="store_true", help="take back what the latest collect added")
+    text = "with --undo: take back the latest submission of these students only"
+    option(
+        "--student",
+        nargs="+",
+        action="extend",
+        metavar="ID",
+        default=[],
+        dest="students",
+        help=text,
+    )
     which = "the attempt that counts (last)"
     option("--attempt", choices=("last", "first"), default="last", help=which)
-    option("--json", action="store_true", help="print the result as JSON")
+    text = (
+        "go ahead where collect stops or leaves things as they are: take notebooks of another "
+        "assignment, replace points given by hand, take people who are not in the class list off "
+        "it, change teams of a collected assignment"
+    )
+    option("--force", action="store_true", help=text)
 
     option = one(inside(history, "grade"), "grade", "grade what was collected")
-    option("--workers", type=count, metavar="N", help="processes (one a core)")
-    option("--cluster", metavar="ADDRESS", help="a Dask scheduler, in place of processes here")
-    option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
-    option("--force", action="store_true", help="grade unchanged hand-ins again, too")
+    option("--force", action="store_true", help="also grade unchanged submissions again")
     option("--dry-run", action="store_true", help="show what would be graded, and change nothing")
-    option("--json", action="store_true", help="print the summary as JSON")
+    option("--cluster", metavar="ADDRESS", help="grade on this Dask scheduler")
+    option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
 
     text = "write a page for each question in words, to mark its answers without names"
     option = one(inside("grading.marking.page"), "mark", text)
-
-    option = one(inside(history, "feedback"), "feedback", "write a page for each student")
-    option("--student", metavar="ID", help="only this one")
-    option("--exchange", action="store_true", help="hand the pages out by nbgrader's exchange")
-    text = "put them into one zip to be uploaded; canvas gets graded notebooks, plain is ID.html"
-    option("--zip", choices=("moodle", "canvas", "plain"), help=text)
-    option("--output", type=Path, metavar="FILE", help="where the zip goes (autograder/feedback/)")
-    text = "Moodle's grading worksheet, which has the number of each participant"
-    option("--worksheet", type=Path, metavar="CSV", help=text)
-    option("--workers", type=count, metavar="N", help="processes (2, or 1 on one core)")
 
     text = "write the pages to read first: the report, similar answers, questions about own code"
     option = one(inside("grading.results.review"), "review", text)
     text = "earlier submissions to compare with: folders of notebooks, or backups"
     option("earlier", nargs="*", type=Path, metavar="EARLIER", help=text)
 
-    text = "write a page about a term: who falls behind, which mistakes come back"
+    text = "return feedback and scores to the students"
+    option = one(inside("grading.return_command"), "return", text)
+    text = "the table to fill in: Moodle's grading worksheet, or the gradebook that Canvas exports"
+    option("file", nargs="?", type=Path, metavar="FILE", help=text)
+    text = "pack for this platform, and remember what went out (default: write pages to look at)"
+    option("--to", choices=("moodle", "canvas", "exchange", "plain"), help=text)
+    text = "return the work of these students only"
+    option("--student", nargs="+", action="extend", default=[], metavar="ID", dest="students",
+           help=text)  # fmt: skip
+    option("--title", metavar="TEXT", help="the assignment's name in Canvas")
+    text = "folder of the zip and the table (autograder/feedback/, autograder/export/)"
+    option("--output", type=Path, metavar="PATH", help=text)
+    text = "return work without the points of written answers that are not marked yet"
+    option("--force", action="store_true", help=text)
+
+    text = "write a page about a term (who falls behind, common mistakes) and the table of totals"
     adder(commands, inside("grading.results.term_page"), "term", text)
 
-    option = adder(commands, inside(history, "export"), "export", "write the scores as a table")
+    text = "write the scores as a table, for programs or to look at"
+    option = adder(commands, inside(history, "export"), "export", text)
     option("name", nargs="?", metavar="NAME", help="the assignment")
+    text = "the table to fill in, from Canvas or Moodle; this counts as returned"
+    option("file", nargs="?", type=Path, metavar="FILE", help=text)
     option("--all", action="store_true", help="all of a term in one table (csv, canvas)")
     text = (
-        "csv (as it is), json, canvas, moodle, worksheet, which is Moodle's for grading offline, "
-        "or ags, which is LTI's; scores.schema.json in the package describes json, where null is "
-        "what is not known"
+        "csv (default), json, canvas, moodle, or ags, which is LTI's; scores.schema.json in the "
+        "package describes json, where null means unknown"
     )
-    option("--format", default="csv", help=text)
-    text = "the table downloaded from Canvas or Moodle, to be filled in"
-    option("--into", type=Path, metavar="FILE", help=text)
-    option("--output", type=Path, metavar="FILE", help="where (autograder/export/)")
+    option("--format", help=text)
+    option("--output", type=Path, metavar="PATH", help="where (autograder/export/)")
     option("--title", metavar="TEXT", help="the assignment's name in Canvas or Moodle")
 
     text = "guide a class through an assignment, one step at a time"
@@ -150,12 +146,11 @@ def _changes(
     text = "override the points of a question, without running it again"
     option = one(inside("grading.changes.set_points"), "override", text)
     option("question", metavar="QUESTION", help="as the export's columns call it")
-    text = "full, drop (does not count), keep (stays, and says why), or points"
-    option("points", nargs="?", metavar="full|drop|keep|POINTS", help=text)
-    text = "of this one; may be given several times (default: everybody who has handed in)"
-    option("--student", action="append", metavar="ID", help=text)
+    text = "full, drop (does not count), keep (stays, and says why), points, or none to take back"
+    option("points", metavar="full|drop|keep|none|POINTS", help=text)
+    text = "of these students (default: everyone who has submitted)"
+    option("--student", nargs="+", action="extend", metavar="ID", dest="students", help=text)
     option("--why", metavar="TEXT", help="what the student reads")
-    option("--remove", action="store_true", help="take it back")
 
     text = "show how a grade came about, or what has changed since points went out"
     option = adder(commands, inside("grading.changes.grade_history", "why"), "why", text)
@@ -199,12 +194,12 @@ def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> N
     text = "write an assignment for paper, as HTML and PDF"
     option = adder(assignment, inside("assignments.paper"), "paper", text)
     option("name", metavar="NAME", help="the assignment")
-    option("--answers", action="store_true", help="with the answers, for whoever marks")
+    option("--answers", action="store_true", help="with the answers, for the marker")
     option("--paper", choices=("a4", "letter"), default="a4", help="its size (a4)")
     text = "write the notebooks with their solutions to notebooks/solutions, after the deadline"
     option = adder(assignment, run, "solutions", text)
     option("names", nargs="+", metavar="NAME", help="assignments")
-    option("--early", action="store_true", help="before the deadline, too")
+    option("--force", action="store_true", help="write them even before the deadline")
     assignment.choices["solutions"].set_defaults(action="solutions")
 
     option = adder(commands, inside("questions.audit"), "audit", "check that assignments are sound")

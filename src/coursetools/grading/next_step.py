@@ -20,12 +20,14 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course
+from coursetools.grading.changes.journal import Journal
+from coursetools.grading.collecting.recognise import EXCHANGE
 from coursetools.grading.collecting.roster import class_list
 from coursetools.grading.gradebook.lateness import read_lateness
 from coursetools.grading.gradebook.standing import Standing, standing_of
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.ledger import Ledger
-from coursetools.grading.results.export import read_table
+from coursetools.grading.results.export import read_table, unmarked
 from coursetools.grading.results.pages import counted
 from coursetools.grading.running.grade_class import Options, grade_class
 from coursetools.settings.exam_settings import exam_of
@@ -76,8 +78,7 @@ class Stand:
         """Whose answers in words nobody has marked yet."""
         if not any(self.folders.verdicts.glob("*/*.json")):
             return []
-        table = read_table(self.folders.course, self.folders.name)
-        return [row.student.id for row in table.rows if row.score and row.score.waits]
+        return unmarked(read_table(self.folders.course, self.folders.name))
 
     @property
     def unknown(self) -> int:
@@ -88,6 +89,11 @@ class Stand:
     def pages(self) -> int:
         """How many students have pages of feedback."""
         return sum(self.folders.feedback(one).is_dir() for one in self.handed_in)
+
+    @property
+    def returned(self) -> int:
+        """To how many students something has been returned."""
+        return len(Journal.read(self.folders).out)
 
 
 @dataclass(frozen=True)
@@ -115,8 +121,7 @@ def steps(name: str, stand: Callable[[], Stand]) -> Iterator[Step]:
         yield _words(now)
         now, before = stand(), now.waiting
     yield _report(name, stand())
-    yield _feedback(name, stand())
-    yield _table(name, stand())
+    yield _return(name, stand())
 
 
 def _class_list(name: str, stand: Stand) -> Step:
@@ -125,7 +130,7 @@ def _class_list(name: str, stand: Stand) -> Step:
     return Step(
         "class list: none yet",
         "the class list, a CSV with id, name, email",
-        lambda path: ["collect", name, "--roster", _file(path)],
+        lambda answer: ["collect", name, *_files(answer)],
     )
 
 
@@ -153,20 +158,15 @@ def _hand_ins(name: str, stand: Stand) -> Step:
         state,
         "a zip of Canvas; a zip of Moodle and its grading worksheet, which knows the times and "
         "tells namesakes apart; a folder; or the word exchange",
-        lambda answer: ["collect", name, *_source(answer)],
-        due="" if stand.handed_in else f"collect {name} --zip FILE",
+        lambda answer: ["collect", name, *_files(answer)],
+        due="" if stand.handed_in else f"collect {name} FILE",
     )
 
 
-def _source(answer: str) -> Words:
-    if answer == "exchange":
-        return ["--exchange"]
+def _files(answer: str) -> Words:
+    """Return the files of an answer; collect recognises what each of them is."""
     files = [answer] if Path(answer.strip("'\"")).exists() else shlex.split(answer)
-    path, *tables = map(_file, files)
-    if len(tables) > 1:
-        raise CourseError("one zip or folder, and one worksheet behind it")
-    source = ["--from" if Path(path).is_dir() else "--zip", path]
-    return [*source, "--times", *tables] if tables else source
+    return [one if one == EXCHANGE else _file(one) for one in files]
 
 
 def _times(name: str, stand: Stand) -> Step:
@@ -179,7 +179,7 @@ def _times(name: str, stand: Stand) -> Step:
         f"times of submission: unknown for {counted(stand.unknown, 'student')}, so no late "
         "penalty applies to them",
         "a table of times (id, time), or Moodle's grading worksheet",
-        lambda path: ["collect", name, "--times", _file(path)],
+        lambda answer: ["collect", name, *_files(answer)],
     )
 
 
@@ -200,7 +200,7 @@ def _words(stand: Stand) -> Step:
     name = stand.folders.name
 
     def command(answer: str) -> Words:
-        return [] if answer in ("y", "yes") else ["collect", name, "--marks", _file(answer)]
+        return [] if answer in ("y", "yes") else ["collect", name, *_files(answer)]
 
     return Step(
         f"written answers: those of {some(stand.waiting)} are not marked yet; coursekit mark "
@@ -218,54 +218,39 @@ def _report(name: str, stand: Stand) -> Step:
     )
 
 
-def _feedback(name: str, stand: Stand) -> Step:
+def _return(name: str, stand: Stand) -> Step:
     exam = exam_of(stand.folders.course, name)
     if exam and not exam.is_over:
         return Step(f"feedback: {exam.wait('none is written')}")
 
     def command(answer: str) -> Words:
-        if answer == "exchange":
-            return ["feedback", name, "--exchange"]
-        if answer in ("moodle", "canvas", "plain"):
-            return ["feedback", name, "--zip", answer]
-        return _yes(["feedback", name])(answer)
+        if answer in ("y", "yes"):
+            return ["return", name]
+        words = ["return", name, *_platform(answer)]
+        return [*words, "--force"] if stand.waiting else words  # they said to go on without
 
+    done = f"returned to {counted(stand.returned, 'student')}" if stand.returned else "not returned"
     return Step(
-        f"feedback: {stand.pages} of {counted(len(stand.handed_in), 'student')} have a page",
-        "write the pages? y or n; or write and pack them for moodle, canvas, plain or the exchange",
+        f"feedback: {stand.pages} of {counted(len(stand.handed_in), 'student')} have a page; "
+        f"{done}",
+        "return feedback and scores: moodle Grades.csv, canvas gradebook.csv, plain or exchange; "
+        "or y to write the pages and look at them",
         command,
         "y",
-        due=f"feedback {name}" if stand.pages < len(stand.handed_in) else "",
+        due=f"return {name}" if stand.pages < len(stand.handed_in) else "",
     )
 
 
-def _table(name: str, stand: Stand) -> Step:
-    there = sorted(path.name for path in stand.folders.export.glob(f"{name}[.-]*"))
-
-    def command(answer: str) -> Words:
-        if answer == "y":
-            return ["export", name]
-        path = _file(answer)
-        return ["export", name, "--format", _platform(Path(path)), "--into", path]
-
-    return Step(
-        f"tables of scores: {', '.join(there) or 'none yet'}",
-        "y for a table of everything, or the table that Canvas exported or Moodle's grading "
-        "worksheet, to be filled in",
-        command,
-        "y",
+def _platform(answer: str) -> Words:
+    """Return the words of a platform, and of the file that it needs."""
+    platform, _, rest = answer.strip().partition(" ")
+    path = _file(rest.strip()) if rest.strip() else ""
+    if platform in (("moodle", "canvas") if path else ("canvas", "plain", "exchange")):
+        return [*([path] if path else []), "--to", platform]
+    raise CourseError(
+        f"{answer!r} is not an answer here: moodle and its grading worksheet, canvas and its "
+        "gradebook, plain or exchange"
     )
-
-
-def _platform(path: Path) -> str:
-    """Return whose table a file is: only Canvas's begins with Student and ID, in any language."""
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            head = file.readline().replace(";", ",").replace('"', "").split(",")
-    except OSError as error:
-        raise CourseError(f"cannot read {path} ({error.strerror})") from error
-    is_canvas = len(head) > 1 and "Student" in head[0] and "ID" in head[1]
-    return "canvas" if is_canvas else "worksheet"
 
 
 def _yes(words: Words) -> Callable[[str], Words]:
@@ -335,7 +320,7 @@ def show(folders: Folders) -> None:
     all_steps = list(steps(folders.name, lambda: Stand(folders)))
     for step in all_steps:
         print(step.state)
-    due = next((step.due for step in all_steps if step.due), f"export {folders.name}")
+    due = next((step.due for step in all_steps if step.due), f"return {folders.name}")
     print(f"next: coursekit {due}")
 
 

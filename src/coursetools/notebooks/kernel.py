@@ -163,8 +163,7 @@ class Execution:
     def _reason(self, error: Exception) -> CourseError:
         """Return in one sentence why there is no result."""
         if self.late:
-            limit = f"the limit of {self.timeout:g} s"
-            return CourseError(f"stopped at {limit}; --timeout allows more")
+            return CourseError(f"stopped at the limit of {self.timeout:g} s")
         if isinstance(error, CellExecutionError):
             value = [line.strip() for line in ANSI.sub("", error.evalue).splitlines()]
             value = [line for line in value if line]

@@ -15,7 +15,7 @@ from coursekit._base.errors import CourseError
 from coursekit.submission.cells import parse_cell
 
 TAG = "parameters"
-OPTIONS = {"profile": "--profile", "checkpoints": "--checkpoints", "processes": "--processes"}
+OPTIONS = {"profile": "--profile", "checkpoints": "--resume DIR", "processes": "--processes"}
 
 
 def parameter_cells(notebook: dict) -> list[dict[str, Any]]:

@@ -45,7 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.action == "solutions":
         for name in arguments.names:
-            path = write_solution(course, name, early=arguments.early)
+            due = _still_due(course, name)
+            path = write_solution(course, name, force=arguments.force)
+            if due:
+                print(f"{name} is due {due}; --force wrote its solutions before that")
             if not arguments.quiet:
                 print(
                     f"{course.relative(path)}  commit it; the next assignment public publishes it"
@@ -178,14 +181,15 @@ def _without(course: Course, paths: list[Path], exam: Exam) -> list[Path]:
     return kept
 
 
-def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
-    """Write the notebook with its solutions to where students find it; return where that is."""
-    due = due_of(course.private(name))
+def write_solution(course: Course, name: str, *, force: bool = False) -> Path:
+    """Write the notebook with its solutions to where students find it; return where that is.
+
+    Before the deadline it is written only with `force`; those of a private exam never.
+    """
     if exam := private_exam(course, name):
         raise exam.wait("its solutions are not written")
-    if due is not None and datetime.now(UTC).replace(tzinfo=None) < due and not early:
-        local = due.replace(tzinfo=UTC).astimezone(zone_of(course, name))
-        raise CourseError(f"{name} is due {spelled(local)}; say --early to write it now")
+    if (due := _still_due(course, name)) and not force:
+        raise CourseError(f"{name} is due {due}; --force writes its solutions before that")
     notebook = read_notebook(source(course, name))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
@@ -197,6 +201,14 @@ def write_solution(course: Course, name: str, *, early: bool = False) -> Path:
     path = course / SOLVED / name / f"{name}.ipynb"
     write_whole(path, notebook_text(notebook))
     return path
+
+
+def _still_due(course: Course, name: str) -> str:
+    """Return the deadline as people write it; nothing if it is over, or if there is none."""
+    due = due_of(course.private(name))
+    if due is None or datetime.now(UTC).replace(tzinfo=None) >= due:
+        return ""
+    return spelled(due.replace(tzinfo=UTC).astimezone(zone_of(course, name)))
 
 
 def _files(course: Course) -> list[Path]:

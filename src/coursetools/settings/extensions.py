@@ -152,7 +152,7 @@ class Extensions:
         return (
             f"{self.path}: no extension reaches {some(nameless)}, whose submissions are anonymous, "
             "until they are linked to names: once Canvas shows these, coursekit collect "
-            f"{assignment} --zip FILE"
+            f"{assignment} FILE"
         )
 
     def put(self, new: Iterable[Line]) -> None:

@@ -24,7 +24,7 @@ class Week:
         self.root: Path = classroom.root
         self.master("cube(2) == 8", "cube(2) == 9")
         (self.root / "class.csv").write_text(ROSTER)
-        self.type("collect ps1 --roster", str(self.root / "class.csv"))
+        self.type("collect ps1", str(self.root / "class.csv"))
         classroom.hand_in("ada")
         classroom.hand_in("ben", classroom.answered(cube=None, why="In words."))
         classroom.hand_in("cy", classroom.answered(square="x"))
@@ -78,6 +78,6 @@ def real_week(classroom, capsys) -> Week:
 @pytest.fixture
 def week(classroom, capsys, monkeypatch) -> Week:
     """The same, graded by an engine that only reads answers."""
-    quick = functools.partial(grade_class.Options, **FAKE)
+    quick = functools.partial(grade_class.Options, workers=1, **FAKE)
     monkeypatch.setattr(grade_class, "Options", quick)
     return Week(classroom, capsys)

@@ -26,13 +26,13 @@ def everything(week) -> dict[str, object]:
 
 
 def test_everything_else_is_deleted_and_comes_back(week, tmp_path):
-    week.type("grade ps1 --workers 1")
-    week.type("feedback ps1")
+    week.type("grade ps1")
+    week.type("return ps1 --to plain --force")
     week.mark("ben", 2.0)
     week.type("override ps1 square 1.5 --student cy --why", "The text was unclear.")
     week.scores()
+    week.type("return ps1 --to plain")
     before = everything(week)
-    week.type("feedback ps1")
     pages = {who: week.page(who) for who in ("ada", "ben", "cy", "mia")}
     kept = tmp_path / "keep" / "class.zip"
     assert f"there is no folder {kept.parent}" in week.type(f"backup {kept}", code=1)
@@ -50,10 +50,10 @@ def test_everything_else_is_deleted_and_comes_back(week, tmp_path):
     assert not (week.root / "autograder/gradebook.db").exists()
     week.type(f"restore {kept}")
     assert everything(week) == before
-    said = week.type("grade ps1 --workers 1")
-    assert "0 graded" in said and "no student's points differ" in said  # nobody is run again
+    said = week.type("grade ps1")
+    assert "0 graded" in said and "No student's points differ" in said  # nobody is run again
     assert (week.root / "autograder/autograded/ada/ps1/ps1.ipynb").is_file()
-    week.type("feedback ps1")
+    week.type("return ps1")
     assert {who: week.page(who) for who in pages} == pages
     assert everything(week)["scores"] == before["scores"]
 
@@ -85,7 +85,7 @@ def test_what_is_no_backup_changes_nothing(week, tmp_path):
 
 def test_what_an_empty_course_has_is_not_in_the_way(week, tmp_path):
     """A command before `restore` leaves a gradebook with nobody in it, the log, and its folders."""
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     before, kept = week.scores(), tmp_path / "class.zip"
     week.type(f"backup {kept}")
     shutil.rmtree(week.root / "autograder")

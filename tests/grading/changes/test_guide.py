@@ -17,8 +17,9 @@ PAGE, _ = page_of_book("grading_changes").split("(sec-grading-update)=")  # test
 def test_the_page(real_week, monkeypatch):
     week = real_week
     monkeypatch.chdir(week.root)
-    week.type("grade ps1 --workers 1")
-    week.type("feedback ps1")
+    week.type("grade ps1")
+    week.mark("ben", 2.0)
+    week.type("return ps1 --to plain")
     week.master("cube(2) == 9", "cube(2) == 8")
     blocks = re.findall(r"^```(bash|text)\n(.*?)^```", PAGE, flags=re.M | re.S)
     assert len(blocks) == 9

@@ -74,7 +74,7 @@ def first(week, capsys) -> Machine:
     for who, stamp in (("ada", "2026-10-02 12:30:00 UTC"), ("cy", "2026-10-01 09:00:00 UTC")):
         (root / f"autograder/submitted/{who}/ps1/timestamp.txt").write_text(stamp)
     machine.type("settings", "ps1", "--extend", "2d", "--student", "ben")
-    machine.type("grade", "ps1", "--workers", "1")
+    machine.type("grade", "ps1")
     machine.type("override", "ps1", "square", "1.5", "--student", "cy", "--why", "Unclear.")
     return machine
 
@@ -97,7 +97,7 @@ def test_deadlines_rules_and_what_is_uncommitted_come_along(first, second, tmp_p
     assert "no submission will be graded again" in said and "differ" not in said
     assert second.settings.read_text() == first.settings.read_text()
     assert second.source.read_text() == first.source.read_text()
-    assert "0 graded" in second.type("grade", "ps1", "--workers", "1")
+    assert "0 graded" in second.type("grade", "ps1")
     assert (second.table("ps1"), second.table("--all")) == (table, term)
     assert "1 October 2026, 14:00 UTC+02:00" in second.type("settings", "ps1")
 
@@ -112,7 +112,7 @@ def test_into_the_same_course_nothing_is_said_to_differ(first, tmp_path):
     (first.root / "autograder/nbgrader_config.py").write_text(config)
     said = first.type("restore", str(kept)).splitlines()
     assert len(said) == 2 and "no submission will be graded again" in said[1]
-    assert "0 graded" in first.type("grade", "ps1", "--workers", "1")
+    assert "0 graded" in first.type("grade", "ps1")
     assert (first.table("ps1"), first.table("--all")) == (table, term)
 
 
@@ -136,7 +136,7 @@ def test_a_course_with_other_questions_keeps_them_and_says_so(first, second, tmp
     assert second.settings.read_text() == first.settings.read_text()
     assert "12-24" in (aside / "replaced/solutions/ps1/assignment.toml").read_text()
     shutil.copy(copied, second.source)
-    assert "0 graded" in second.type("grade", "ps1", "--workers", "1")
+    assert "0 graded" in second.type("grade", "ps1")
     assert second.table("ps1") == first.table("ps1")
 
 
@@ -154,7 +154,7 @@ def test_an_assignment_of_ones_own_that_git_does_not_have_comes_along(first, sec
 
 
 def test_outside_git_all_of_solutions_is_in_it(week, capsys, tmp_path):
-    week.type("grade ps1 --workers 1")
+    week.type("grade ps1")
     week.type(f"backup {tmp_path / 'class.zip'}")
     names = set(zipfile.ZipFile(tmp_path / "class.zip").namelist())
     assert ".course/solutions/notebooks/ps1/ps1.ipynb" in names
@@ -179,7 +179,7 @@ def test_the_log_names_the_command_that_set_a_deadline(first):
     ]  # fmt: skip
     assert all(line[0].endswith(" UTC+01:00") or line[0].endswith(" UTC+02:00") for line in lines)
     first.type("settings", "ps1", "--due", "2026-10-03T12:00")
-    said = first.type("grade", "ps1", "--workers", "1")
+    said = first.type("grade", "ps1")
     assert "ps1: deadline moved to Saturday 3 October 2026, 12:00 UTC+02:00" in said
     said = first.type("why", "ps1")
     assert "formgrader" not in said and said.count("  settings  ") == 3

@@ -121,7 +121,11 @@ def test_the_steps_of_the_page(clone, upstream, steps, monkeypatch, capsys):
     solved = read_notebook(source(Course(clone), NAME))
     (inbox / "ada.ipynb").write_text(notebook_text(solved))
     shutil.copy(clone / FOLDERS[0] / f"{NAME}.ipynb", inbox / "ben.ipynb")
-    for command in (f"collect {NAME} --from {inbox}", f"grade {NAME}", f"feedback {NAME}"):
+    for command in (
+        f"collect {NAME} {inbox}",
+        f"grade {NAME}",
+        f"return {NAME} --to plain --force",
+    ):
         assert main(command.split()) == 0
     corrected(upstream)
     capsys.readouterr()
@@ -136,7 +140,7 @@ def test_the_steps_of_the_page(clone, upstream, steps, monkeypatch, capsys):
         said[" ".join(words)] = output.out + output.err
     assert "2 to grade" in said[f"grade {NAME} --dry-run"]
     assert "another version of the assignment: 2 (ada, ben)" in said[f"grade {NAME} --dry-run"]
-    assert "no student's points differ" in said[f"why {NAME}"]
+    assert "No student's points differ" in said[f"why {NAME}"]
     shares = (clone / "solutions" / NAME / "shares.py").read_text()
     assert "one_more_score" in shares and OURS in (clone / "_config.yml").read_text()
     public = clone.with_name("public")

@@ -84,7 +84,7 @@ def test_an_anonymous_id_is_nobody_on_the_class_list(folders, classroom, tmp_pat
 def test_from_the_zip_to_the_zip(classroom, folders, tmp_path, quick_gradebook, capsys) -> None:
     roster = listed(tmp_path / "class.csv", named=False)
     given = delivered(classroom, tmp_path / "c.zip")
-    assert told(classroom, "collect", "ps1", "--roster", roster, "--zip", given) == 0
+    assert told(classroom, "collect", "ps1", roster, given) == 0
     grade(classroom.course)
     table = read_table(classroom.course, "ps1")
     assert [row.student.id for row in table.rows] == ["77777", "9Qw2e", "aB3xZ"]
@@ -94,11 +94,11 @@ def test_from_the_zip_to_the_zip(classroom, folders, tmp_path, quick_gradebook, 
     assert [one.name for one in term.tables] == ["ps2"]  # one of the three may be hers: no 0 in ps1
     assert any("3 anonymous submissions are not linked" in note for note in term.notes)
     assert write_feedback(classroom.course, "ps1").pages == 3
-    assert told(classroom, "feedback", "ps1", "--zip", "canvas") == 0
+    assert told(classroom, "return", "ps1", "--to", "canvas") == 0
     with zipfile.ZipFile(folders.class_folder / "feedback" / "ps1-canvas.zip") as back:
         assert set(back.namelist()) == set(NAMES[1:])
     # the names are shown in Canvas, and go into the class list; nothing is graded again
-    assert told(classroom, "collect", "ps1", "--roster", listed(roster, named=True)) == 0
+    assert told(classroom, "collect", "ps1", listed(roster, named=True)) == 0
     path, table = export(classroom.course, "ps1", "canvas", title="P (1)")
     rows = [line.split(",") for line in path.read_text().replace('"', "").splitlines()[2:]]
     assert [(row[0], row[2], row[-1]) for row in rows] == [
@@ -110,9 +110,9 @@ def test_from_the_zip_to_the_zip(classroom, folders, tmp_path, quick_gradebook, 
 
 def test_the_list_may_come_first(classroom, folders, tmp_path, quick_gradebook) -> None:
     roster = listed(tmp_path / "class.csv", named=True)
-    assert told(classroom, "collect", "ps1", "--roster", roster) == 0
+    assert told(classroom, "collect", "ps1", roster) == 0
     given = delivered(classroom, tmp_path / "c.zip")
-    assert told(classroom, "collect", "ps1", "--zip", given) == 0
+    assert told(classroom, "collect", "ps1", given) == 0
     assert Ledger.read(folders).nameless() == []
     left_out = unlisted(folders)
     assert [who for who in ("ada", "bob", "cy", "dee") if left_out(who)] == ["ada", "bob", "cy"]
@@ -132,7 +132,7 @@ def test_times_of_who_is_named(classroom, folders, tmp_path, quick_gradebook) ->
     given = delivered(classroom, tmp_path / "c.zip")
     times = tmp_path / "times.csv"
     times.write_text("id,time\nbob,2026-10-01 10:00 UTC\nnobody,2026-10-01 10:00 UTC\n")
-    told(classroom, "collect", "ps1", "--roster", roster, "--zip", given, "--times", times)
+    told(classroom, "collect", "ps1", roster, given, times)
     assert (folders.submitted("9Qw2e") / "timestamp.txt").read_text().startswith("2026-10-01 10:00")
     assert not (folders.submitted("77777") / "timestamp.txt").exists()
 
@@ -142,11 +142,11 @@ def test_an_override_of_a_person_reaches_what_came_under_the_anonymous_id(
 ) -> None:
     roster = listed(tmp_path / "class.csv", named=True)
     given = delivered(classroom, tmp_path / "c.zip")
-    assert told(classroom, "collect", "ps1", "--roster", roster, "--zip", given) == 0
+    assert told(classroom, "collect", "ps1", roster, given) == 0
     grade(classroom.course)
     asked = tmp_path / "asked.csv"
     asked.write_text("id,question,text\nbob,cube,why?\n9Qw2e,cube,and this?\nada,cube,and I?\n")
-    assert told(classroom, "collect", "ps1", "--requests", asked) == 0
+    assert told(classroom, "collect", "ps1", asked) == 0
     why = ["--why", "by heart", "--student", "bob"]
     assert main(["override", "ps1", "cube", "1", *why, "--root", str(classroom.root)]) == 0
     assert "this changes the points of 1 student" in capsys.readouterr().out

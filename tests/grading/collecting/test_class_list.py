@@ -68,33 +68,34 @@ def test_columns_that_are_not_understood_are_named(tmp_path):
 
 
 def test_a_list_that_lost_its_zeros_is_refused_as_a_whole(told, folders):
-    told("--roster", table("class.csv", *CLASS))
-    code, said = told("--roster", table("new.csv", "id,name,email", "1207,Ada L,ADA@x.de",
+    told(table("class.csv", *CLASS))
+    code, said = told(table("new.csv", "id,name,email", "1207,Ada L,ADA@x.de",
                                         "42,Cy T,", "77,Dee D,dee@x.de"))  # fmt: skip
     assert code == 1 and "1207 beside 0001207, 42 beside 0042" in said
     assert "2 (" in said and "Did a spreadsheet drop leading zeros?" in said
     assert [one.id for one in class_list(folders).people] == ["0001207", "0001208", "0042"]
-    assert told("--roster", table("new.csv", "id,name,lms_id", "0042,Cy T,501"))[0] == 0
-    code, said = told("--roster", table("new.csv", "id,name,lms_id", "cy,Cy T,501"), "--only")
+    assert told(table("new.csv", "id,name,lms_id", "0042,Cy T,501"))[0] == 0
+    code, said = told(table("new.csv", "id,name,lms_id", "cy,Cy T,501"), "--force")
     assert code == 1 and "cy beside 0042" in said
     # an address that goes from one to another is nobody twice
     lines = ("id,email", "0001207,old@x.de", "77,ada@x.de")
-    assert told("--roster", table("new.csv", *lines))[0] == 0
+    assert told(table("new.csv", *lines))[0] == 0
 
 
 def test_who_has_left_is_off_the_list_and_gets_no_0(told, classroom, folders, tmp_path):
-    told("--roster", table("class.csv", *CLASS))
+    told(table("class.csv", *CLASS))
     right = json.dumps(classroom.answered())
-    told("--from", str(unpacked(tmp_path / "in", {"0001207.ipynb": right, "0042.ipynb": right})))
+    told(str(unpacked(tmp_path / "in", {"0001207.ipynb": right, "0042.ipynb": right})))
     grade(classroom.course)
     assert [row.student.id for row in read_table(classroom.course, "ps1").rows] == [
         "0001207", "0001208", "0042"]  # fmt: skip
-    code, said = told("--roster", table("new.csv", CLASS[0], CLASS[1], "99,Dee D,"))
+    code, said = told(table("new.csv", CLASS[0], CLASS[1], "99,Dee D,"))
     assert code == 0 and "4 students on the class list" in said
     assert "on it, and not in new.csv: 2 (0001208, 0042); if they have left" in said
-    code, said = told("--roster", "new.csv", "--only")
+    assert "coursekit collect ps1 new.csv --force" in said
+    code, said = told("new.csv", "--force")
     assert code == 0 and "2 students on the class list" in said
-    assert "no longer on it, with all their work kept: 2 (0001208, 0042)" in said
+    assert "--force: taken off the class list, with all their work kept: 2 (0001208, 0042)" in said
     assert read_log(classroom.course)[-1]["left"] == ["0001208", "0042"]
 
     def stand() -> None:
@@ -110,7 +111,7 @@ def test_who_has_left_is_off_the_list_and_gets_no_0(told, classroom, folders, tm
         path.unlink()
     grade(classroom.course)  # puts back who has left, too
     stand()
-    told("--roster", "class.csv")  # and they may come back
+    told("class.csv")  # and they may come back
     assert [one.id for one in class_list(folders).people] == ["0001207", "0001208", "0042", "99"]
 
 
@@ -120,11 +121,11 @@ def test_who_has_left_falls_behind_nowhere(told, classroom, tmp_path):
     second.mkdir(parents=True)
     (second / "ps2.ipynb").write_bytes((classroom.source / "ps1.ipynb").read_bytes())
     right = json.dumps(classroom.answered())
-    told("--roster", table("class.csv", *CLASS))
-    told("--from", str(unpacked(tmp_path / "in", {"0001207.ipynb": right, "0042.ipynb": right})))
-    told("--roster", table("new.csv", *CLASS[:3]), "--only")
+    told(table("class.csv", *CLASS))
+    told(str(unpacked(tmp_path / "in", {"0001207.ipynb": right, "0042.ipynb": right})))
+    told(table("new.csv", *CLASS[:3]), "--force")
     grade(classroom.course)
-    words = ["--from", str(unpacked(tmp_path / "2", {"0001207.ipynb": right}))]
+    words = [str(unpacked(tmp_path / "2", {"0001207.ipynb": right}))]
     assert main(["collect", "ps2", *words, "--root", str(classroom.root)]) == 0
     grade(classroom.course, "ps2")
     totals = {who: own.total for who, own in read_term(classroom.course).sums.items()}
@@ -138,22 +139,17 @@ def test_who_only_nbgrader_has_named_can_leave(told, folders):
     from nbgrader.api import Gradebook
 
     table("class.csv", "id,name", "ada,Ada L")
-    told("--roster", "class.csv")
+    told("class.csv")
     with Gradebook(folders.database) as book:
         book.add_student("ben", first_name="Ben")
     assert [one.id for one in class_list(folders).people] == ["ada", "ben"]
-    told("--roster", "class.csv", "--only")
+    told("class.csv", "--force")
     assert [one.id for one in class_list(folders).people] == ["ada"]
 
 
 def test_only_people_on_the_list_are_counted(told, classroom, tmp_path):
     right = json.dumps(classroom.answered())
-    told("--from", str(unpacked(tmp_path / "in", {"anon_a1_7_ps1.ipynb": right})))
+    told(str(unpacked(tmp_path / "in", {"anon_a1_7_ps1.ipynb": right})))
     grade(classroom.course)  # enters the anonymous id into the gradebook
-    code, said = told("--roster", table("class.csv", "id,name,anonymous_id", "ada,Ada L,a1"))
+    code, said = told(table("class.csv", "id,name,anonymous_id", "ada,Ada L,a1"))
     assert code == 0 and "1 student on the class list" in said
-
-
-def test_only_goes_with_a_list(told):
-    code, said = told("--only", "--times", "x.csv")
-    assert code == 1 and "--only goes with --roster" in said

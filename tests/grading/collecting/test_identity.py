@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import unicodedata
 import zipfile
@@ -173,15 +172,16 @@ def test_nobody_elses_row_changes(tmp_path_factory, names):
     assert everything == {"autograder", "m.zip"}
 
 
-def test_a_mixture_is_said_and_the_instructor_decides(folders, tmp_path):
+def test_a_mixture_is_refused_and_its_parts_are_taken(folders, tmp_path):
     members = {"ada.ipynb": "ada", "ben.ipynb": "ben", "00017_1_1_ps1.ipynb": "eve"}
     path = zipped(tmp_path / "x.zip", members)
-    with pytest.raises(CourseError, match=r"mixture.*2 STUDENT.*1 as Canvas.*--layout plain"):
+    with pytest.raises(CourseError, match=r"mixture.*2 STUDENT.*1 as Canvas.*separate folder"):
         from_zip(path, "ps1")
-    result = collect(folders, from_zip(path, "ps1", "canvas"), [VIC])
-    assert [one.label for one in result.refused] == ["ada.ipynb", "ben.ipynb"]
-    assert result.refused[0].why == "is not named as Canvas names what was handed in"
+    canvas = unpacked(tmp_path / "canvas", {"00017_1_1_ps1.ipynb": "eve"})
+    result = collect(folders, from_folder(canvas, "ps1"), [VIC])
     assert submitted(folders) == {} and "00017 (1) is not on the class list" in result.aside[0].why
+    plain = unpacked(tmp_path / "plain", {"ada.ipynb": "ada", "ben.ipynb": "ben"})
+    assert collect(folders, from_folder(plain, "ps1"), []).new == ["ada", "ben"]
 
 
 PLATFORM = {
@@ -238,7 +238,7 @@ def test_who_is_known_by_a_name_alone_is_said(folders, tmp_path):
         assert result.by_name == ["00017", "00777"]
         (line,) = [line for line in result.as_lines("ps1") if "a name alone" in line]
         assert line.startswith("matched to the class list by a name alone: 2 (00017, 00777); ")
-        assert line.endswith("coursekit collect ps1 --times CSV")
+        assert line.endswith("coursekit collect ps1 FILE")
     canvas = {"victim_501_9_ps1.ipynb": "vic", "eveil_777_8_ps1.ipynb": "eve"}
     result = collect(folders, from_zip(zipped(tmp_path / "y.zip", canvas), "ps1"), [VIC, EVE])
     assert result.by_name == [] and "name alone" not in "".join(result.as_lines("ps1"))
@@ -458,15 +458,16 @@ def test_the_command_names_who_is_missing_and_who_is_set_aside(classroom, tmp_pa
     roster.write_text("id\n00124\n00125\n")
     path = zipped(tmp_path / "p.zip", {"124.ipynb": "?", "00125.ipynb": "here"})
     asked = ["collect", "ps1", "--root", str(classroom.root)]
-    assert main([*asked, "--roster", str(roster), "--zip", str(path)]) == 0
+    assert main([*asked, str(roster), str(path)]) == 0
     said = capsys.readouterr()
     assert "124.ipynb is set aside: 124 is not on the class list; did you mean 00124?" in said.err
     assert "1 new, 0 known already, 0 refused, 1 set aside" in said.out
     assert "on the class list, nothing handed in: 1 (00124)" in said.out
-    assert main([*asked, "--zip", str(path), "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
-    assert data["missing"] == ["00124"] and data["set_aside"][0][0] == "124.ipynb"
+    assert main([*asked, str(path)]) == 0  # the list is in the gradebook now
+    said = capsys.readouterr()
+    assert "0 new, 1 known already, 0 refused, 1 set aside" in said.out
+    assert "on the class list, nothing handed in: 1 (00124)" in said.out
     (classroom.source / "ps1.ipynb").rename(classroom.source / "one.ipynb")
     (classroom.source / "two.ipynb").write_text("{}")
-    assert main([*asked, "--zip", str(path)]) != 0
+    assert main([*asked, str(path)]) != 0
     assert "ps1 has 2 notebooks (one, two), and collect takes one" in capsys.readouterr().err

@@ -62,14 +62,14 @@ class Desk:
         return "".join(self.capsys.readouterr())
 
     def filled(self, cell: str = "") -> tuple[list[tuple[str, str]], str]:
-        form = ("--format", "canvas", "--into", self.gradebook(cell), "--title", "P")
-        said = self.type("export", "ps1", *form)
+        words = (self.gradebook(cell), "--to", "canvas", "--title", "P")
+        said = self.type("return", "ps1", *words)
         path = self.course / "autograder" / "export" / "ps1-canvas.csv"
         rows = list(csv.reader(path.open(encoding="utf-8-sig", newline="")))
         return [(row[2], row[-1]) for row in rows[2:]], said
 
     def returned(self) -> list[str]:
-        self.type("feedback", "ps1", "--zip", "canvas")
+        self.type("return", "ps1", "--to", "canvas")
         path = self.course / "autograder" / "feedback" / "ps1-canvas.zip"
         with zipfile.ZipFile(path) as archive:
             return archive.namelist()
@@ -82,8 +82,8 @@ def desk(classroom, tmp_path, quick_gradebook, capsys) -> Desk:
 
 
 def graded_anonymously(desk: Desk, listed: bool = True) -> None:
-    roster = ("--roster", desk.gradebook()) if listed else ()
-    desk.type("collect", "ps1", *roster, "--zip", desk.zip("anonymous.zip", HIDDEN))
+    roster = (desk.gradebook(),) if listed else ()
+    desk.type("collect", "ps1", *roster, desk.zip("anonymous.zip", HIDDEN))
     grade(desk.course)
 
 
@@ -97,8 +97,8 @@ def test_the_walk_from_the_anonymous_zip_to_the_gradebook(desk, folders, listed)
     assert "3 lines unchanged: these students' anonymous submissions are not linked" in said
     assert "not on the class list" not in said and "without a line" not in said
     assert "export the gradebook again" in said  # Canvas takes no scores as long as it says N/A
-    roster = ("--roster", desk.gradebook()) if not listed else ()
-    said = desk.type("collect", "ps1", *roster, "--zip", desk.zip("named.zip", NAMED, day=9))
+    roster = (desk.gradebook(),) if not listed else ()
+    said = desk.type("collect", "ps1", *roster, desk.zip("named.zip", NAMED, day=9))
     assert "ps1: 0 new, 3 known already" in said and "aB3xZ is ada" in said
     assert grade(desk.course).graded == 0  # nobody's work is run again
     rows, said = desk.filled()
@@ -117,7 +117,7 @@ def test_unlinked_submissions_do_not_enter_the_term(desk, classroom) -> None:
     graded_anonymously(desk)
     said = desk.type("export", "--all", code=1)
     assert "3 anonymous submissions are not linked" in said
-    desk.type("collect", "ps2", "--zip", desk.zip("ps2.zip", NAMED))
+    desk.type("collect", "ps2", desk.zip("ps2.zip", NAMED))
     grade(desk.course, "ps2")
     term = read_term(desk.course)
     assert [table.name for table in term.tables] == ["ps2"]
@@ -125,13 +125,13 @@ def test_unlinked_submissions_do_not_enter_the_term(desk, classroom) -> None:
         "ada": 50.0, "bob": 20.0, "cy": 50.0,
     }  # fmt: skip
     assert "ps1: 3 anonymous submissions are not linked" in " ".join(term.notes)
-    desk.type("collect", "ps1", "--zip", desk.zip("named.zip", NAMED))
+    desk.type("collect", "ps1", desk.zip("named.zip", NAMED))
     assert len(read_term(desk.course).tables) == 2
 
 
 def test_some_are_linked_and_the_rest_wait(desk, folders) -> None:
     graded_anonymously(desk)
-    said = desk.type("collect", "ps1", "--zip", desk.zip("named.zip", NAMED[:2]))
+    said = desk.type("collect", "ps1", desk.zip("named.zip", NAMED[:2]))
     assert "77777" in said and Ledger.read(folders).nameless() == ["77777"]
     rows, said = desk.filled()
     assert rows == [("ada", "5"), ("bob", "2"), ("cy", "")]
@@ -142,7 +142,7 @@ def test_a_later_file_of_a_linked_student_joins_the_others(desk, folders) -> Non
     graded_anonymously(desk)
     newer = [json.dumps(desk.book(7)), *desk.books]
     names = ["bobo_502_9009_my_work.ipynb", *NAMED]
-    said = desk.type("collect", "ps1", "--zip", desk.zip("named.zip", names, newer, day=9))
+    said = desk.type("collect", "ps1", desk.zip("named.zip", names, newer, day=9))
     assert "1 new, 3 known already" in said
     assert sorted(folders.students()) == ["77777", "Q9w2e", "aB3xZ"]
     assert len(attempts_of(folders, "Q9w2e")) == 2
@@ -151,22 +151,22 @@ def test_a_later_file_of_a_linked_student_joins_the_others(desk, folders) -> Non
 
 
 def test_the_zip_with_names_may_come_first(desk, folders) -> None:
-    desk.type("collect", "ps1", "--roster", desk.gradebook(), "--zip", desk.zip("n.zip", NAMED))
-    said = desk.type("collect", "ps1", "--zip", desk.zip("a.zip", HIDDEN, day=9))
+    desk.type("collect", "ps1", desk.gradebook(), desk.zip("n.zip", NAMED))
+    said = desk.type("collect", "ps1", desk.zip("a.zip", HIDDEN, day=9))
     assert "0 new, 3 known already" in said
     assert sorted(folders.students()) == ["ada", "bob", "cy"] and not Ledger.read(folders).anonymous
 
 
 def test_files_that_contradict_each_other_are_refused(desk, folders) -> None:
     graded_anonymously(desk)
-    desk.type("collect", "ps1", "--zip", desk.zip("named.zip", NAMED[:1]))
+    desk.type("collect", "ps1", desk.zip("named.zip", NAMED[:1]))
     other = [json.dumps(desk.book(8)), *desk.books[1:]]
     for names, books in (
         (["lovelaceada_501_9001_homework.ipynb"], other),  # the same file with other content
         (["tcy_503_9001_homework.ipynb"], None),  # and another person's
         (["lovelaceada_501_9003_ps1.ipynb"], desk.books[2:]),  # two ids for one person
     ):
-        said = desk.type("collect", "ps1", "--zip", desk.zip("x.zip", names, books, day=9))
+        said = desk.type("collect", "ps1", desk.zip("x.zip", names, books, day=9))
         assert "1 refused" in said
         assert Ledger.read(folders).anonymous["aB3xZ"] == "ada"
         assert Ledger.read(folders).anonymous["77777"] == ""
@@ -174,7 +174,7 @@ def test_files_that_contradict_each_other_are_refused(desk, folders) -> None:
 
 def test_the_same_files_in_a_zip_of_another_day_are_known(desk, folders) -> None:
     names = ["lovelaceada_501_9001_a.ipynb", "lovelaceada_501_9005_a-1.ipynb"]
-    given = ("collect", "ps1", "--roster", desk.gradebook(), "--zip")
+    given = ("collect", "ps1", desk.gradebook())
     desk.type(*given, desk.zip("1.zip", names))
     first = (folders.submitted("ada") / "ps1.ipynb").read_text()
     assert "0 new, 2 known already" in desk.type(*given, desk.zip("2.zip", names, day=9))
@@ -183,7 +183,7 @@ def test_the_same_files_in_a_zip_of_another_day_are_known(desk, folders) -> None
 
 def test_the_anonymous_zip_may_be_given_again(desk, folders) -> None:
     graded_anonymously(desk, listed=False)
-    said = desk.type("collect", "ps1", "--zip", desk.zip("again.zip", HIDDEN, day=9))
+    said = desk.type("collect", "ps1", desk.zip("again.zip", HIDDEN, day=9))
     assert "0 new, 3 known already, 0 refused" in said
 
 

@@ -107,10 +107,17 @@ def test_canvas(course) -> None:
 
 
 def test_anonymous(course) -> None:
-    for line in typed("sec-grading-anonymous"):
+    *lines, collect, back = typed("sec-grading-anonymous")
+    for line in lines:
         run(course, line)
     assert names(course, "canvas") == [
         "anon_aaa11_9001_homework.ipynb", "LATE_anon_bbb22_9002_ps1.ipynb",
+    ]  # fmt: skip
+    assert not (course / "autograder" / "export").exists()  # Canvas takes no scores yet
+    run(course, collect)
+    run(course, back)
+    assert names(course, "canvas") == [
+        "bobo_502_9001_homework.ipynb", "lovelaceada_LATE_501_9002_ps1.ipynb",
     ]  # fmt: skip
     rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
     assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
@@ -130,7 +137,7 @@ def test_groups(course, capsys) -> None:
     assert names(course, "canvas") == ["lovelaceada_501_9001_homework.ipynb"]
     rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
     assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
-    assert main(["feedback", "ps1", "--zip", "canvas", "--root", str(course)]) == 0
+    assert main(["return", "ps1", "--to", "canvas", "--root", str(course)]) == 0
     assert "not in it: 1 (bob); Canvas gives a team's file to all of it" in capsys.readouterr().out
     run(course, again)
     run(course, graded)

@@ -14,7 +14,8 @@ import pytest
 from coursekit._base.errors import CourseError
 from coursetools.course import Course
 from coursetools.grading.collecting import date_formats, worksheet
-from coursetools.grading.collecting.roster import Person, read_csv
+from coursetools.grading.collecting.recognise import recognise
+from coursetools.grading.collecting.roster import Person
 from coursetools.grading.collecting.times import read_times
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.fill_template import Filling, fill_worksheet
@@ -103,9 +104,11 @@ def sheet(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_worksheet_is_no_class_list(tmp_path, language):
-    with pytest.raises(CourseError, match=r"is Moodle's grading worksheet.* --times"):
-        read_csv(sheet(tmp_path / "w.csv", language))
+def test_a_worksheet_is_recognised_in_each_language(tmp_path, language):
+    path = sheet(tmp_path / "w.csv", language)
+    inputs = recognise([path])
+    assert (inputs.times, inputs.class_list) == (path, None)
+    assert "Moodle's grading worksheet (times of " in inputs.lines[0]
 
 
 def fill(tmp_path: Path, path: Path, people: list[Person], handed: dict[str, str]) -> Filling:

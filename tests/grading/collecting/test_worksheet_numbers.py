@@ -20,9 +20,9 @@ PEOPLE = [("ada", "Ada Aa"), ("ben", "Ben Be"), ("cy", "Cy Ce")]
 HEADER = ["Identifier", "Full name", "Status", "Grade", "Maximum Grade", "Grade can be changed",
           "Last modified (submission)", "Last modified (grade)", "Feedback comments"]  # fmt: skip
 GIVEN = {
-    "times": "collect ps1 --times {}",
-    "feedback": "feedback ps1 --zip moodle --worksheet {}",
-    "export": "export ps1 --format worksheet --into {} --output filled.csv",
+    "times": "collect ps1 {}",
+    "return": "return ps1 --to moodle {}",
+    "export": "export ps1 {} --output filled.csv",
 }
 
 
@@ -66,9 +66,9 @@ def desk(classroom, monkeypatch, capsys):
         said = capsys.readouterr()
         return said.out + said.err
 
-    typed("collect ps1 --roster class.csv --zip ps1.zip")
-    typed("collect ps2 --zip ps2.zip")
-    typed("grade ps1 --workers 1")
+    typed("collect ps1 class.csv ps1.zip")
+    typed("collect ps2 ps2.zip")
+    typed("grade ps1")
     return typed
 
 
@@ -117,7 +117,7 @@ def test_names_of_files(stem, named):
 
 def test_numbers_of_another_assignment_where_this_one_has_none(desk, classroom):
     path = sheet(rows(901), classroom.root / "Grades.csv")
-    said = desk(f"collect ps1_more --times {path}", 1)
+    said = desk(f"collect ps1_more {path}", 1)
     assert "has the participant numbers of ps2, and ps1_more is expected" in said
 
 
@@ -125,7 +125,7 @@ def test_a_blind_one_of_another_assignment(desk, classroom):
     notebook = json.dumps(classroom.answered())
     delivered(classroom.root / "blind.zip", 701, notebook, "ps1_more", nameless=True)
     path = sheet(rows(801), classroom.root / "Grades.csv", names=False)
-    said = desk(f"collect ps1_more --zip blind.zip --times {path}", 1)
+    said = desk(f"collect ps1_more blind.zip {path}", 1)
     assert "none of its 3 numbers is one of the 3 in the submissions" in said
 
 

@@ -12,9 +12,9 @@ from helpers import grade, submitted, unpacked, zipped
 from coursetools.cli import main
 from coursetools.grading.collecting import strays
 from coursetools.grading.collecting.collect import collect
-from coursetools.grading.collecting.forget import forget
 from coursetools.grading.collecting.origins import from_zip
 from coursetools.grading.collecting.roster import Person
+from coursetools.grading.collecting.undo import undo
 from coursetools.grading.records.attempts import attempts_of
 from coursetools.grading.records.ledger import Ledger
 from coursetools.grading.records.log import read_log
@@ -66,18 +66,23 @@ def moodle(path: str, first: int, *texts: str, day: int = 1) -> str:
 def test_a_zip_of_another_assignment_is_refused_as_a_whole(told, folders, ours):
     wrong = renamed(ours)
     path = moodle("wrong.zip", 501, wrong, wrong, ours)
-    code, said = told("--roster", "class.csv", "--zip", path)
-    assert code == 1 and "2 of 3 notebooks are of ps2, not of ps1; nothing was taken" in said
+    code, said = told("class.csv", path)
+    assert (
+        code == 1
+        and "2 of 3 notebooks are of ps2, not of ps1; nothing was taken" in said
+        and "--force" in said
+    )
     assert not folders.class_folder.exists()
-    code, said = told("--roster", "class.csv", "--zip", path, "--any")
+    code, said = told("class.csv", path, "--force")
     assert code == 0 and "3 new" in said and "taken all the same: 2 (01: ps2, 02: ps2)" in said
+    assert "--force: 2 of 3 notebooks are of ps2, not of ps1" in said
 
 
 def test_one_notebook_of_another_assignment_is_taken_and_named(told, ours):
-    code, said = told("--zip", moodle("a.zip", 501, ours, renamed(ours), ours))
+    code, said = told(moodle("a.zip", 501, ours, renamed(ours), ours))
     assert code == 0 and "3 new" in said
     assert "of another assignment, taken all the same: 1 (Ben-B: ps2)" in said
-    code, said = told("--zip", moodle("b.zip", 501, renamed(ours)))  # alone, too
+    code, said = told(moodle("b.zip", 501, renamed(ours)))  # alone, too
     assert code == 0 and "1 (Ada-L: ps2)" in said
 
 
@@ -85,29 +90,29 @@ def test_what_is_no_notebook_says_nothing_about_the_assignment(told, ours):
     """A damaged file, however much of it can be seen, and one whose cells have no names."""
     nameless = renamed(ours).replace("grade_id", "id_of_old")
     cut = renamed(ours)[:-9]
-    code, said = told("--zip", moodle("a.zip", 501, cut, nameless, "<html>"))
+    code, said = told(moodle("a.zip", 501, cut, nameless, "<html>"))
     assert code == 0 and "3 new" in said and "another assignment" not in said
 
 
 def test_of_a_right_zip_nothing_is_parsed(told, ours, monkeypatch):
     monkeypatch.setattr(strays.parsing, "read", lambda *_: pytest.fail("parsed"))
-    assert "3 new" in told("--zip", moodle("a.zip", 501, ours, ours, ours))[1]
+    assert "3 new" in told(moodle("a.zip", 501, ours, ours, ours))[1]
 
 
 def test_the_right_zip_after_a_wrong_one(told, classroom, folders, ours):
     """Moodle's numbers, and the packing time of the wrong zip, do not outlive it."""
-    told("--roster", "class.csv")
+    told("class.csv")
     zero = json.dumps(classroom.answered(square="0", cube="0"))
-    told("--zip", moodle("wrong.zip", 501, zero, zero, zero, day=20))
+    told(moodle("wrong.zip", 501, zero, zero, zero, day=20))
     grade(classroom.course)
     right = moodle("right.zip", 701, ours, ours)
-    code, said = told("--zip", right)
+    code, said = told(right)
     assert code == 0 and "0 new" in said and "2 set aside" in said and said.count("701 here") == 1
     right = moodle("right.zip", 701, ours, ours, ours)
-    code, said = told("--zip", right)
+    code, said = told(right)
     assert "3 of 3 files carry other numbers than their students are known by in ps1" in said
     assert "zip of another assignment?" in said and "here, and" not in said
-    code, said = told("--forget")
+    code, said = told("--undo")
     assert code == 0 and "taken back what came last of 3 (01, 02, 03)" in said
     assert "coursekit grade ps1" in said and submitted_names(folders) == {}
     last = read_log(classroom.course)[-1]
@@ -116,11 +121,11 @@ def test_the_right_zip_after_a_wrong_one(told, classroom, folders, ours):
     assert len(list(folders.class_folder.glob("forgotten/*/ps1/*/ps1.ipynb"))) == 3
     assert grade(classroom.course).counts == {"MISSING": 3}
     assert totals(classroom) == {"01": 0, "02": 0, "03": 0}
-    code, said = told("--zip", right)
+    code, said = told(right)
     assert "3 new" in said and "set aside" in said and "0 set aside" in said
     assert grade(classroom.course).counts == {"OK": 3}
     assert totals(classroom) == {"01": 5, "02": 5, "03": 5}
-    assert told("--forget", "--times", "x.csv")[0] == 1
+    assert told("--undo", "x.csv")[0] == 1
 
 
 def test_the_right_zip_with_a_worksheet_after_a_wrong_one_that_was_packed_later(
@@ -129,7 +134,7 @@ def test_the_right_zip_with_a_worksheet_after_a_wrong_one_that_was_packed_later(
     """The wrong files would count, with the times of the right ones; it is said, and mended."""
     people = ["id,name,email", *(f"{row},{row[:2]}@x.de" for row in CLASS[1:])]
     (tmp_path / "class.csv").write_text("\n".join(people))
-    told("--roster", "class.csv", "--zip", moodle("wrong.zip", 501, "w", "w", "w", day=20))
+    told("class.csv", moodle("wrong.zip", 501, "w", "w", "w", day=20))
     sheet = ["Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
              "Last modified (submission),Last modified (grade),Feedback comments"]  # fmt: skip
     sheet += [
@@ -138,10 +143,10 @@ def test_the_right_zip_with_a_worksheet_after_a_wrong_one_that_was_packed_later(
         for at, name in enumerate(NAMES)
     ]
     (tmp_path / "sheet.csv").write_text("\n".join(sheet))
-    both = ("--zip", moodle("right.zip", 701, "r", "r", "r", day=4), "--times", "sheet.csv")
+    both = (moodle("right.zip", 701, "r", "r", "r", day=4), "sheet.csv")
     code, said = told(*both)
     assert code == 0 and "does not count" in said and "3 (01, 02, 03); if that one was a" in said
-    assert told("--forget")[0] == told("--forget")[0] == 0 and submitted(folders) == {}
+    assert told("--undo")[0] == told("--undo")[0] == 0 and submitted(folders) == {}
     code, said = told(*both)
     assert code == 0 and "does not count" not in said and "unknown" not in said
     assert submitted(folders) == {"01": "r", "02": "r", "03": "r"}
@@ -160,31 +165,31 @@ def totals(classroom) -> dict[str, float]:
 
 def test_only_some_students_and_only_the_last_time(told, folders, tmp_path):
     for day, text in enumerate(("1", "2"), 1):
-        told("--zip", str(zipped(tmp_path / f"{day}.zip", {"ada.ipynb": text, "bo.ipynb": text},
+        told(str(zipped(tmp_path / f"{day}.zip", {"ada.ipynb": text, "bo.ipynb": text},
                                  (2026, 12, day, 0, 0, 0))))  # fmt: skip
-    code, said = told("--forget", "bo")
+    code, said = told("--undo", "--student", "bo")
     assert code == 0 and "an attempt from before counts again: 1 (bo)" in said
     assert submitted(folders) == {"ada": "2", "bo": "1"}
-    assert told("--forget")[0] == 0  # the latest that is there
+    assert told("--undo")[0] == 0  # the latest that is there
     assert submitted(folders) == {"ada": "1", "bo": "1"}
-    told("--forget", "ada")
+    told("--undo", "--student", "ada")
     assert not (folders.class_folder / "attempts" / "ada").exists()
     assert list(folders.students()) == ["bo"] and list(Ledger.read(folders).students) == ["bo"]
-    code, said = told("--forget", "ada")
+    code, said = told("--undo", "--student", "ada")
     assert code == 1 and "nothing of ps1 was collected of 1 (ada)" in said
-    told("--forget")
-    code, said = told("--forget")
+    told("--undo")
+    code, said = told("--undo")
     assert code == 1 and "nothing of ps1 was collected" in said
-    told("--zip", "2.zip")
+    told("2.zip")
     assert submitted(folders) == {"ada": "2", "bo": "2"}
 
 
 def test_what_an_instructor_has_put_there_stays(told, folders, tmp_path):
-    told("--from", str(unpacked(tmp_path / "in", {"ada.ipynb": "1"})))
-    told("--from", str(unpacked(tmp_path / "in", {"ada.ipynb": "2"})))
+    told(str(unpacked(tmp_path / "in", {"ada.ipynb": "1"})))
+    told(str(unpacked(tmp_path / "in", {"ada.ipynb": "2"})))
     (folders.submitted("ada") / "ps1.ipynb").write_text("the instructor's")
     for _ in range(2):
-        told("--forget")
+        told("--undo")
         assert submitted(folders) == {"ada": "the instructor's"}
     assert attempts_of(folders, "ada") == []
 
@@ -196,14 +201,14 @@ def test_a_group_loses_what_one_of_them_handed_in(folders, tmp_path, monkeypatch
         path = zipped(tmp_path / f"{day}.zip", {f"{who}.ipynb": who}, (2026, 12, day, 0, 0, 0))
         collect(folders, from_zip(path, "ps1"), people)
     assert submitted(folders) == {"ada": "bo", "bo": "bo"}
-    assert [one[1]["from"] for one in forget(folders)] == ["bo.ipynb"]
+    assert [one[1]["from"] for one in undo(folders)] == ["bo.ipynb"]
     assert submitted(folders) == {"ada": "ada", "bo": "ada"}
 
 
 def test_what_canvas_named_anonymously_waits_for_no_name(told, folders, tmp_path):
-    told("--zip", str(zipped(tmp_path / "a.zip", {"anon_a1_7_ps1.ipynb": "1"})))
+    told(str(zipped(tmp_path / "a.zip", {"anon_a1_7_ps1.ipynb": "1"})))
     assert Ledger.read(folders).nameless() == ["a1"]
-    told("--forget")
+    told("--undo")
     assert Ledger.read(folders).nameless() == []
 
 
@@ -211,8 +216,8 @@ def test_a_new_attempt_that_does_not_count_is_named(told, folders, tmp_path):
     late = zipped(tmp_path / "late.zip", {"ada.ipynb": "1"}, (2026, 12, 9, 0, 0, 0))
     members = {"ada.ipynb": "2", "bo.ipynb": "2"}
     early = zipped(tmp_path / "early.zip", members, (2026, 12, 1, 0, 0, 0))
-    assert "does not count" not in told("--zip", str(late))[1]
-    said = told("--zip", str(early))[1]
+    assert "does not count" not in told(str(late))[1]
+    said = told(str(early))[1]
     assert "a new attempt that does not count" in said and "by its zip's: 1 (ada);" in said
-    assert "does not count" not in told("--zip", str(early))[1]
+    assert "does not count" not in told(str(early))[1]
     assert len(attempts_of(folders, "ada")) == 2 and submitted(folders)["ada"] == "1"

@@ -33,7 +33,7 @@ class Week:
         (self.course / "autograder" / "nbgrader_config.py").write_text(daily_penalty(self.course))
         self.roster = folder / "class.csv"
         self.roster.write_text("id,name\nada,Ada A\nbob,Bob B\ncy,Cy C\ndee,Dee D\neve,Eve E\n")
-        self.say("collect", "ps1", "--roster", str(self.roster))
+        self.say("collect", "ps1", str(self.roster))
 
     def say(self, *words: str) -> int:
         return main([*words, "--root", str(self.course)])
@@ -63,12 +63,12 @@ class Week:
         content = json.dumps(self.classroom.answered(**answers))
         for student in hours:
             (inbox / f"{student}.ipynb").write_text(content)
-        assert self.say("collect", name, "--from", str(inbox)) == 0
+        assert self.say("collect", name, str(inbox)) == 0
         times = inbox.with_suffix(".csv")
         when = {who: DUE[name] + HERE + timedelta(hours=late) for who, late in hours.items()}
         lines = [f"{who},{time.isoformat()}+02:00" for who, time in when.items()]
         times.write_text("\n".join(["id,time", *lines]))
-        assert self.say("collect", name, "--times", str(times)) == 0
+        assert self.say("collect", name, str(times)) == 0
 
     def grade(self, name: str) -> list[str]:
         """Grade with the fake engine; return what was said."""
@@ -87,7 +87,7 @@ class Week:
     def page(self, name: str, student: str) -> str:
         from bs4 import BeautifulSoup
 
-        assert self.say("feedback", name, "--quiet") == 0
+        assert self.say("return", name, "--quiet") == 0
         path = Folders(self.course, name).feedback(student) / f"{name}.html"
         return " ".join(BeautifulSoup(path.read_text(), "html.parser").get_text(" ").split())
 

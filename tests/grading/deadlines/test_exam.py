@@ -193,7 +193,7 @@ def test_what_would_show_it_is_refused(course, tmp_path):
     with pytest.raises(CourseError, match=r"a21_exam is an exam until .*; no page shows it before"):
         read_assignment(course, "a21_exam")
     with pytest.raises(CourseError, match="its solutions are not written before"):
-        write_solution(course, "a21_exam", early=True)
+        write_solution(course, "a21_exam", force=True)
 
 
 def test_the_notebook_says_when_and_what_is_allowed_and_no_more(course):
@@ -334,7 +334,7 @@ def sit(week) -> dict[str, datetime]:
     came = {"ada": start - HOUR, "bob": end + HOUR / 60, "cy": end + HOUR / 2}
     times = "".join(f"{who},{when.isoformat()}\n" for who, when in came.items())
     (week.folder / "times.csv").write_text(f"id,time\n{times}")
-    options = ["--from", str(inbox), "--times", str(week.folder / "times.csv")]
+    options = [str(inbox), str(week.folder / "times.csv")]
     assert week.say("collect", "ps1", *options) == 0
     week.grade("ps1")
     return {"start": start, "end": end}
@@ -352,7 +352,7 @@ def test_a_class_sits_an_exam_and_hears_of_it_when_the_last_is_done(week, capsys
     scores = week.column("ps1", "score")
     assert [scores[who] for who in ("ada", "bob", "cy")] == ["2", "0", ""]  # cy still has time
     capsys.readouterr()
-    assert week.say("feedback", "ps1") == 1
+    assert week.say("return", "ps1") == 1
     said = capsys.readouterr().err
     assert "ps1 is an exam until" in said and "the longest extension; no feedback" in said
     assert week.say("next", "ps1") == 0

@@ -41,7 +41,7 @@ def test_an_exam_is_held_as_the_page_says(week, monkeypatch, capsys):
     Path("class.csv").write_text("id\nada\nben\ndee\n")
     Path("sticks/ada.ipynb").write_text(json.dumps(week.classroom.answered()))
     Path("came.csv").write_text(f"id,time\nada,{now.isoformat()}\n")
-    week.say("collect", "ps1", "--roster", "class.csv")
+    week.say("collect", "ps1", "class.csv")
     week.say("assignment", "release", "ps2")
     week.class_settings('time_zone = "Europe/Berlin"\n')
     capsys.readouterr()
@@ -74,7 +74,7 @@ def test_an_exam_is_held_as_the_page_says(week, monkeypatch, capsys):
     assert read["exam"]["allowed"] in (week.course.released("ps1") / "ps1.ipynb").read_text()
     assert "ps1-answers.html" in run(on_paper)
     run(take_in)
-    assert week.say("feedback", "ps1") == 1
+    assert week.say("return", "ps1") == 1
     said = capsys.readouterr().err
     assert said.strip().endswith("the longest extension; no feedback is written before")
 

@@ -73,7 +73,7 @@ def test_the_walk(week, said, monkeypatch):
     week.settings("ps2", "due = 2026-10-08T12:00:00+02:00\n[late]\nrate = 0.2\n")
     week.class_settings("[late_days]\nbudget = 2\nmost = 1\n")
     week.roster.write_text(LIST)
-    said("collect", "ps1", "--roster", str(week.roster))
+    said("collect", "ps1", str(week.roster))
     week.hand_in("ps1", {"ada": -5}, cube="0", why="Words.")
     week.hand_in("ps1", {"bob": 20, "cy": -1}, why="Words.")
     week.hand_in("ps1", {"cy": 100, "dee": -1}, cube="0")  # the one after the end
@@ -111,12 +111,12 @@ def test_the_walk(week, said, monkeypatch):
     formgrader(week, "bob", 2.0, "Less.")
     said("override", "ps1", "why", "5", "--student", "bob", "--why", "The team's.")
     assert table(week, "ps1") == everybody | {"ada": ("10", "0"), "bob": ("10", "0")}
-    said("override", "ps1", "why", "--student", "bob", "--remove")
+    said("override", "ps1", "why", "none", "--student", "bob")
     assert formgrader(week, "ada") == formgrader(week, "bob") == (2.0, False, "Less.")
 
     # the teams of the next assignment are others, and then those of this one change
     week.roster.write_text(NEXT)
-    said("collect", "ps2", "--roster", str(week.roster))
+    said("collect", "ps2", str(week.roster))
     assert table(week, "ps1") == everybody | {"ada": ("7", "0"), "bob": ("7", "0")}
     week.hand_in("ps2", {"cy": 20}, cube="0")
     week.grade("ps2")
@@ -124,7 +124,7 @@ def test_the_walk(week, said, monkeypatch):
     assert table(week, "ps2") == {
         "ada": spent, "bob": none, "cy": spent, "dee": none, "eve": none,
     }  # fmt: skip
-    said("collect", "ps1", "--roster", str(week.roster))
+    said("collect", "ps1", str(week.roster), "--force")
     graded.clear()
     week.grade("ps1")
     assert [task.student for task in graded] == ["ada"]  # and cy; eve has dee's verdict
@@ -139,7 +139,7 @@ def folders(classroom) -> Folders:
     return Folders(classroom.course, "ps1")
 
 
-def take(folders, where, notebooks: dict[str, dict], stamps=(), **teams: str):
+def take(folders, where, notebooks: dict[str, dict], stamps=(), *, force=False, **teams: str):
     """Collect a notebook from each student; `stamps` are (student, hour) of a table of times."""
     where.mkdir()
     for student, notebook in notebooks.items():
@@ -149,7 +149,7 @@ def take(folders, where, notebooks: dict[str, dict], stamps=(), **teams: str):
         for who, hour in stamps
     ]
     found = from_folder(where, "ps1") if notebooks else []
-    return collect(folders, found, people(**teams), times=times)
+    return collect(folders, found, people(**teams), times=times, force=force)
 
 
 def people(**teams: str) -> list[Person]:
@@ -200,13 +200,16 @@ def test_the_teams_of_an_assignment_change_with_its_class_list(folders, classroo
     assert Groups.of(folders).members("ada") == ("ada",)
     (folders.submitted("cy")).mkdir(parents=True)
     (folders.submitted("cy") / "ps1.ipynb").write_text("an instructor's")
-    notes = take(folders, tmp_path / "b", {}, ada="red", bob="red").notes
-    assert notes == ["teams changed for 2 (ada, bob); coursekit grade ps1 applies this"]
+    kept = take(folders, tmp_path / "b", {}, ada="red", bob="red")
+    assert (kept.moved, kept.reformed) == (["ada", "bob"], False)
+    assert Groups.of(folders).names == {}
+    changed = take(folders, tmp_path / "b2", {}, force=True, ada="red", bob="red")
+    assert (changed.moved, changed.reformed) == (["ada", "bob"], True)
     assert Groups.of(folders).members("bob") == ("ada", "bob")
     assert (folders.submitted("bob") / "ps1.ipynb").is_file()
     assert take(folders, tmp_path / "again", {"ada": classroom.answered()}).notes == []
     assert Groups.of(folders).members("bob") == ("ada", "bob")
-    notes = take(folders, tmp_path / "c", {}, ada="red", bob="blue", cy="blue").notes
+    notes = take(folders, tmp_path / "c", {}, force=True, ada="red", bob="blue", cy="blue").notes
     assert notes[0] == "bob has submitted nothing, and neither has their team"
     assert not (folders.submitted("bob") / "ps1.ipynb").exists()
     assert (folders.submitted("cy") / "ps1.ipynb").read_text() == "an instructor's"

@@ -22,7 +22,7 @@ def test_the_example_of_the_page(week, capsys):
     week.settings("ps1", "")
     week.settings("ps2", late)
     week.roster.write_text("id\nada\nben\ncy\ndee\n")
-    week.say("collect", "ps2", "--roster", str(week.roster))
+    week.say("collect", "ps2", str(week.roster))
     due, extend, graded, export, glance = (text.splitlines() for text in blocks(HERE, "bash"))
     capsys.readouterr()
 
@@ -41,14 +41,16 @@ def test_the_example_of_the_page(week, capsys):
     (inbox / "cy.ipynb").write_text(released)
     times = week.folder / "times.csv"
     times.write_text("id,time\ncy,2026-11-21T08:00+01:00\n")
-    assert week.say("collect", "ps2", "--from", str(inbox), "--times", str(times)) == 0
+    assert week.say("collect", "ps2", str(inbox), str(times)) == 0
     run(graded)
     said, _ = re.findall(r"^> (.+)$", PAGE, flags=re.MULTILINE)
     assert said in week.page("ps2", "cy")
     run(export)
     rows = (week.course / "autograder" / "export" / "term.csv").read_text(encoding="utf-8-sig")
     assert '"dee","","","","EX","",0,5,""' in rows
-    assert run(glance).strip().endswith("/autograder/report/term.html")
+    report, table = run(glance).splitlines()
+    assert report.endswith("/autograder/report/term.html")
+    assert table.endswith("/autograder/export/term.csv")
 
 
 def test_the_rule_of_the_page_is_that_of_the_command():

@@ -51,7 +51,7 @@ def test_a_term_is_taught_as_the_page_says(desk, capsys):
     desk.settings("ps1", of_assignment)
     assert rule_of(desk.course.private("ps1")).end == 96 * 3600
     lines = [line for block in blocks(HERE, "bash") for line in block.splitlines()]
-    assert len(lines) == 14
+    assert len(lines) == 12
     desk.type(lines)
     said = capsys.readouterr().out
     assert "ada" in said and "ill, with a note" in said

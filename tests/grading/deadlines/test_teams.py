@@ -33,9 +33,9 @@ def said(week, capsys):
 def roster(week, said):
     """Return the function that gives an assignment a class list and returns what is said."""
 
-    def give(name: str, text: str) -> str:
+    def give(name: str, text: str, *more: str) -> str:
         week.roster.write_text(text)
-        return said("collect", name, "--roster", str(week.roster))
+        return said("collect", name, str(week.roster), *more)
 
     return give
 
@@ -73,7 +73,7 @@ def test_different_files_in_a_team_are_named_with_the_one_that_counts(week, rost
     week.hand_in("ps1", {"bob": -4}, cube="0")
     week.hand_in("ps1", {"cy": -3, "dee": -3})  # the same file
     lines = [note for note in week.grade("ps1") if "different files" in note]
-    again = said("collect", "ps1", "--roster", str(week.roster))
+    again = said("collect", "ps1", str(week.roster))
     for text in (*lines, *(line for line in again.splitlines() if "different files" in line)):
         assert "Ada A (ada)" in text and "Bob B (bob)" in text and "blue" not in text
         assert "bob.ipynb" in text and "2026-10-01 06:00 UTC" in text
@@ -84,8 +84,11 @@ def test_a_new_class_list_changes_the_teams_of_its_own_assignment_only(week, ros
     roster("ps1", TEAMS)
     roster("ps2", TEAMS)
     week.hand_in("ps1", {"ada": -5})
-    changed = roster("ps1", TEAMS.replace("bob,Bob B,red", "bob,Bob B,"))
-    assert "teams changed" in changed and "bob" in changed
+    changed = TEAMS.replace("bob,Bob B,red", "bob,Bob B,")
+    kept = roster("ps1", changed)
+    assert "teams stay as they are" in kept and "1 (bob)" in kept and "--force" in kept
+    assert Groups.of(Folders(week.course, "ps1")).members("ada") == ("ada", "bob")
+    assert "--force: teams changed for 1 (bob)" in roster("ps1", changed, "--force")
     members = {
         name: Groups.of(Folders(week.course, name)).members("ada") for name in ("ps1", "ps2")
     }
@@ -97,7 +100,7 @@ def test_a_new_class_list_changes_the_teams_of_its_own_assignment_only(week, ros
 
 def test_a_class_wide_table_of_groups_is_refused(week, said):
     (week.course / "autograder" / "groups.csv").write_text("id,group\nada,red\nbob,red\n")
-    for words in (["collect", "ps1", "--roster", str(week.roster)], ["export", "ps1"]):
+    for words in (["collect", "ps1", str(week.roster)], ["export", "ps1"]):
         assert week.say(*words) != 0
     with pytest.raises(CourseError, match=r"groups\.csv"):
         week.grade("ps1")
@@ -117,7 +120,7 @@ def test_an_override_for_one_member_holds_for_the_team_and_says_so(week, roster,
         (line,) = [line for line in lines if line.startswith(who)]
         assert "2 of 10" in line and "5 of 10" in line
     assert "red" in text and "2 students" in text
-    said("override", "ps1", "cube", "--student", "ada", "--remove")
+    said("override", "ps1", "cube", "none", "--student", "ada")
     assert set(week.column("ps1", "score").values()) == {"2", "0"}
 
 
@@ -151,7 +154,7 @@ def test_progress_never_exceeds_its_total(week, roster):
     for engine in (FAKE, FAKE):
         grade_class(course, "ps1", Options(workers=1, force=len(made) > 0, **engine), None, tracker)
     # a new member gets the verdict of the others, and a link is not judged
-    roster("ps1", TEAMS.replace("eve,Eve E,", "eve,Eve E,red"))
+    roster("ps1", TEAMS.replace("eve,Eve E,", "eve,Eve E,red"), "--force")
     grade_class(course, "ps1", Options(workers=1, **FAKE), None, tracker)
     assert [len(one.done) for one in made] == [one.total for one in made]
     assert made[0].total == 3

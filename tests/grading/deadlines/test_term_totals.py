@@ -63,7 +63,7 @@ class Term:
             self.write(f"solutions/{name}/assignment.toml", rule)
             self.type("settings", name, "--due", DUE[name].isoformat())
         shutil.rmtree(classroom.source)
-        self.type("collect", "w1", "--roster", str(folder / "class.csv"))
+        self.type("collect", "w1", str(folder / "class.csv"))
         for (name, who), hours in EXTENSIONS.items():
             self.type("settings", name, "--extend", f"{hours}h", "--student", who)
         for name, who in EXCUSED:
@@ -71,7 +71,7 @@ class Term:
         for name in ("w1", "w2", "w4", "w5", "w3"):  # the teams come last
             if name == "w3":
                 self.roster("teams.csv", "id,group", *(f"{who},red" for who in TEAM))
-                self.type("collect", name, "--roster", str(folder / "teams.csv"))
+                self.type("collect", name, str(folder / "teams.csv"))
             inbox = folder / name
             inbox.mkdir()
             for who, (_, points) in CAME[name].items():
@@ -80,7 +80,7 @@ class Term:
             lines = [f"{who},{(DUE[name] + hours * HOUR).isoformat()}"
                      for who, (hours, _) in CAME[name].items()]  # fmt: skip
             self.write_at(folder / f"{name}.csv", "\n".join(["id,time", *lines]))
-            self.type("collect", name, "--from", str(inbox), "--times", f"{folder}/{name}.csv")
+            self.type("collect", name, str(inbox), f"{folder}/{name}.csv")
 
     def roster(self, name: str, head: str, *lines: str) -> None:
         listed = {line.partition(",")[0] for line in lines}
@@ -197,22 +197,24 @@ def test_what_is_open_has_no_number_in_any_table(term, capsys):
     said = capsys.readouterr().err
     assert "got 0" not in said and "open for 7 students" in said
 
-    def text(form: str, *more: str) -> str:
-        term.type(*export, "--format", form, "--output", str(folder / form), *more)
-        return (folder / form).read_text(encoding="utf-8-sig")
+    def text(*form: str) -> str:
+        term.type(*export, "--output", str(folder / "out"), *form)
+        return (folder / "out").read_text(encoding="utf-8-sig")
 
-    scores = {one["student_id"]: one["score"] for one in json.loads(text("json"))["students"]}
+    scores = {
+        one["student_id"]: one["score"] for one in json.loads(text("--format", "json"))["students"]
+    }
     assert scores == dict.fromkeys(WHO)
-    ags = [json.loads(line) for line in text("ags").splitlines()]
+    ags = [json.loads(line) for line in text("--format", "ags").splitlines()]
     assert len(ags) == 8 and not any("scoreGiven" in one for one in ags)
     assert {one["gradingProgress"] for one in ags} == {"NotReady"}
-    assert {row[4] for row in csv.reader(text("moodle").splitlines()[1:])} == {""}
-    of_canvas = [row for row in csv.reader(text("canvas").splitlines()[2:])]
+    assert {row[4] for row in csv.reader(text("--format", "moodle").splitlines()[1:])} == {""}
+    of_canvas = [row for row in csv.reader(text("--format", "canvas").splitlines()[2:])]
     assert [row[2:] for row in of_canvas] == [["gus", "gus", "", "EX"]]
     lines = [f'"{who}",{n},{who},{who},S,7' for n, who in enumerate(WHO, 1)]
     head = "Student,ID,SIS User ID,SIS Login ID,Section,P (9)\nPoints Possible,,,,,10\n"
     (folder / "gradebook.csv").write_text(head + "\n".join(lines) + "\n")
-    given = text("canvas", "--into", str(folder / "gradebook.csv"), "--title", "P")
+    given = text(str(folder / "gradebook.csv"), "--title", "P")
     back = {row[2]: row[5] for row in csv.reader(given.splitlines()[2:])}
     assert back == {who: "EX" if who == "gus" else "7" for who in WHO}  # left as they were
     head = "Identifier,Full name,Grade,Maximum Grade,Grade can be changed,"
@@ -220,7 +222,7 @@ def test_what_is_open_has_no_number_in_any_table(term, capsys):
     (folder / "sheet.csv").write_text(
         head + "\n".join(f"Participant {n},{who},,10.00,Yes,-,-," for n, who in enumerate(WHO, 1))
     )
-    given = text("worksheet", "--into", str(folder / "sheet.csv"))
+    given = text(str(folder / "sheet.csv"))
     assert {row["Grade"] for row in csv.DictReader(given.splitlines())} == {""}
     term.type("export", "--all", "--format", "canvas", "--output", str(folder / "all.csv"))
     rows = list(csv.reader((folder / "all.csv").open(newline="")))
@@ -256,19 +258,19 @@ def test_after_the_deadline_the_same_submission_counts(term):
 
 
 def test_students_read_that_a_page_before_the_deadline_does_not_count_yet(term):
-    term.type("feedback", "w4")
+    term.type("return", "w4")
     folders = Folders(term.course, "w4")
     assert "These points do not count yet." in words(
         (folders.feedback("ada") / "w4.html").read_text()
     )
     assert not folders.feedback("hal").exists()  # nobody is told that nothing came
-    assert main(["feedback", "w4", "--student", "hal", "--root", str(term.course)]) == 1
+    assert main(["return", "w4", "--student", "hal", "--root", str(term.course)]) == 1
 
 
 def test_without_a_deadline_it_is_open_until_something_comes(classroom, tmp_path, quick_gradebook):
     (tmp_path / "class.csv").write_text("id\nada\nben\n")
     root = ["--root", str(classroom.root)]
-    assert main(["collect", "ps1", "--roster", str(tmp_path / "class.csv"), *root]) == 0
+    assert main(["collect", "ps1", str(tmp_path / "class.csv"), *root]) == 0
     out = tmp_path / "out.csv"
 
     def scores() -> list[str]:
@@ -282,8 +284,12 @@ def test_without_a_deadline_it_is_open_until_something_comes(classroom, tmp_path
 
 
 def test_an_export_without_a_number_is_not_what_points_are_compared_with(term, capsys):
-    term.type("export", "w4")
-    term.type("export", "w3")
+    lines = [f"Participant {n},{who},,10.00,Yes,-,-," for n, who in enumerate(WHO, 1)]
+    head = "Identifier,Full name,Grade,Maximum Grade,Grade can be changed,"
+    head += "Last modified (submission),Last modified (grade),Feedback comments"
+    (term.folder / "sheet.csv").write_text("\n".join([head, *lines]))
+    term.type("export", "w4", str(term.folder / "sheet.csv"))
+    term.type("export", "w3", str(term.folder / "sheet.csv"))
     for name, out in (("w4", False), ("w3", True)):
         capsys.readouterr()
         term.type("why", name, "ada")

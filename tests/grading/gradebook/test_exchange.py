@@ -1,4 +1,4 @@
-"""`coursekit feedback --exchange`: who can fetch a page, and whose stays where it is."""
+"""`coursekit return --to exchange`: who can fetch a page, and whose stays where it is."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def submit(course: Path, student: str, notebook: dict, secret: str, day: int = 1
 
 
 def feedback(folders: Folders) -> int:
-    return cli.main(["feedback", "ps1", "--exchange", "--root", str(folders.course.root)])
+    return cli.main(["return", "ps1", "--to", "exchange", "--root", str(folders.course.root)])
 
 
 def fetched(folders: Folders, secret: str) -> Path:

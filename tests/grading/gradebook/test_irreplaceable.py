@@ -54,7 +54,7 @@ def marked(classroom, tmp_path):
     from nbgrader.api import Gradebook
 
     (tmp_path / "class.csv").write_text(ROSTER)
-    words = ["collect", "ps1", "--root", str(classroom.root), "--roster"]
+    words = ["collect", "ps1", "--root", str(classroom.root)]
     assert main([*words, str(tmp_path / "class.csv")]) == 0
     for student in ("ada", "ben", "cy"):
         notebook = classroom.answered(why="In words.")
@@ -150,11 +150,11 @@ def test_without_a_kept_file_the_loss_is_said(marked):
 def test_the_class_list_survives_before_anything_is_graded(classroom, tmp_path, capsys):
     (tmp_path / "class.csv").write_text(ROSTER)
     words = ["collect", "ps1", "--root", str(classroom.root)]
-    assert main([*words, "--roster", str(tmp_path / "class.csv")]) == 0
+    assert main([*words, str(tmp_path / "class.csv")]) == 0
     lose(classroom)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "nobody.ipynb").write_text("{}")
-    assert main([*words, "--from", str(tmp_path / "in")]) == 0
+    assert main([*words, str(tmp_path / "in")]) == 0
     said = capsys.readouterr().err
     assert said.count("the gradebook is a new one") == 1
     assert "nobody is not on the class list" in said

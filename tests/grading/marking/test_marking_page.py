@@ -152,7 +152,9 @@ def test_marked_by_keyboard_saved_and_collected(desk, capsys):
         assert (row["question"], row["marker"]) == ("why", "mia")
     assert rows == {}
     capsys.readouterr()
-    desk.type("collect", "ps1", "--marks", str(path))
-    assert capsys.readouterr().out == "4 distinct answers marked, covering 5 students\n"
+    desk.type("collect", "ps1", str(path))
+    assert capsys.readouterr().out == (
+        f"{path}: marks (4 rows)\n4 distinct answers marked, covering 5 students\n"
+    )
     points, waits, said = desk.formgrader("ben")
     assert (points, waits) == (3, False) and said.endswith('Say "why", 2 < 3,\nnext time.')

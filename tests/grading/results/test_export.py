@@ -288,7 +288,7 @@ def test_canvas_gets_its_own_table_back(classroom, tmp_path) -> None:
 def test_canvas_without_a_number_is_said(classroom) -> None:
     classroom.hand_in("ada", classroom.partial(), manual=3)
     _, table = export(classroom.course, classroom.name, "canvas", title="Powers")
-    assert "--into" in table.notes[0]
+    assert "coursekit export powers FILE" in table.notes[0]
     _, table = export(classroom.course, classroom.name, "canvas", title="Powers (91)")
     assert table.notes == (
         "Canvas sets the assignment's points to 9, which the line Points Possible says",
@@ -337,7 +337,7 @@ def test_moodles_worksheet_comes_back_with_grades(classroom, tmp_path) -> None:
         ("canvas", WORKSHEET, "is not Canvas's gradebook"),
         ("worksheet", CANVAS, "is not Moodle's grading worksheet"),
         ("worksheet", None, "download it in Moodle"),
-        ("csv", CANVAS, "--into goes with"),
+        ("csv", CANVAS, "only Canvas's gradebook and Moodle's"),
         ("canvas", "", "is empty; its first line should be: Student,ID"),
     ],
 )
@@ -385,7 +385,7 @@ def test_who_is_not_graded_yet_has_no_number(classroom, capsys, read_page) -> No
     waiting = {one.student: one.what for one in count.concerns["ungraded"]}
     assert waiting["ada"] == "handed in again since it was graded"
     assert waiting["bob"] == waiting["cy"] == "handed in, not graded yet"
-    assert main(["feedback", "powers", "--root", str(classroom.root), "--workers", "1"]) == 0
+    assert main(["return", "powers", "--root", str(classroom.root)]) == 0
     assert "handed in, not graded yet: 3 (ada, bob, cy); run" in capsys.readouterr().out
     pages = {who: read_page(classroom.folders.feedback(who) / "powers.html") for who in found}
     assert "We have your notebook. It is not graded yet" in pages["cy"]
@@ -441,6 +441,6 @@ def test_canvas_and_a_whole_term(classroom, capsys) -> None:
     classroom.hand_in("int", classroom.empty("INTERNAL", "ours"))
     assert main(["export", "--all", "--format", "canvas", "--root", str(classroom.root)]) == 0
     said = capsys.readouterr().err
-    assert "makes new ones" in said and "export NAME --format canvas --into FILE" in said
+    assert "makes new ones" in said and "export NAME FILE" in said
     assert "1 cell without a number is empty: an empty cell deletes what Canvas has" in said
     assert "those in the line Points Possible" in said

@@ -82,7 +82,7 @@ def read(page: str) -> Live:
 
 
 def page_of(classroom, student: str) -> str:
-    write_feedback(classroom.course, classroom.name, student=student)
+    write_feedback(classroom.course, classroom.name, students=[student] if student else [])
     path = classroom.folders.feedback(student) / f"{classroom.name}.html"
     return path.read_text(encoding="utf-8")
 
@@ -467,7 +467,7 @@ def test_unknown_student_and_ungraded_class_get_a_sentence(classroom) -> None:
         write_feedback(classroom.course, classroom.name)
     classroom.hand_in("ada", classroom.partial())
     with pytest.raises(CourseError, match=r"No student adda\. Did you mean ada\?"):
-        write_feedback(classroom.course, classroom.name, student="adda")
+        write_feedback(classroom.course, classroom.name, students=["adda"])
 
 
 def test_long_code_and_output_are_cut(classroom) -> None:

@@ -107,7 +107,7 @@ def test_what_was_not_taken_and_what_nobody_says(classroom, read_page) -> None:
     for part in ("Files that were not taken (1)", "124 is not on the class list",
                  "Named as if they were somebody else's (1)", "Nothing handed in (1) never",
                  "Unknown hand-in times (1) Nothing was taken off",
-                 "coursekit collect powers --times CSV",
+                 "coursekit collect powers FILE",
                  "marks as late, and does not say by how much: ada"):  # fmt: skip
         assert part in said, part
 
@@ -140,7 +140,7 @@ def test_page_of_one_and_second_run(classroom, read_page) -> None:
 
 
 def test_nothing_graded_is_a_sentence(classroom) -> None:
-    with pytest.raises(CourseError, match=r"nobody has handed .* coursekit collect powers --zip"):
+    with pytest.raises(CourseError, match=r"nobody has handed .* coursekit collect powers FILE"):
         write_report(classroom.course, classroom.name)
     classroom.folders.submitted("ada").mkdir(parents=True)
     with pytest.raises(CourseError, match="run coursekit grade powers"):

@@ -79,7 +79,7 @@ def test_who_is_not_graded_has_no_total_and_is_named(classroom, capsys):
     [
         ([], "name an assignment, or say --all"),
         (["powers", "--all"], "name an assignment, or say --all"),
-        (["--all", "--into", "x.csv"], "--into and --title go with one assignment"),
+        (["--all", "--title", "x"], "--title goes with one assignment"),
         (["--all", "--format", "moodle"], "a term is exported as csv or canvas, not as moodle"),
     ],
 )

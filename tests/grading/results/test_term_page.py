@@ -175,7 +175,8 @@ def test_the_page_says_it(term, read_page, capsys):
         term.hand_in("mal", verdict, name=name, first="<b>Mal")
     assert main(["term", "--root", str(term.root), "--quiet"]) == 0
     path = term.folders.class_folder / "report" / "term.html"
-    assert capsys.readouterr().out.strip() == str(path)
+    table = term.folders.export / "term.csv"
+    assert capsys.readouterr().out.splitlines() == [str(path), str(table)] and table.is_file()
     page = read_page(path)
     assert "<script" not in page and "<b>Mal" not in page and "&lt;b&gt;Mal" in page
     assert 'href="../feedback/ada/q1/q1.html"' in page and 'href="q1.html"' not in page

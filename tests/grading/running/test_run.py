@@ -12,7 +12,9 @@ import sqlite3
 import time
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 from helpers import FAKE, Notes, daily_penalty, marks
 
@@ -20,7 +22,7 @@ from coursekit._base.errors import CourseError
 from coursetools.course import write_whole
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.verdict_files import Verdicts
-from coursetools.grading.running.grade_class import Options, grade_class
+from coursetools.grading.running.grade_class import EACH, MOST, Options, grade_class, processes_here
 
 pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
@@ -174,6 +176,16 @@ def test_what_was_taken_out_of_the_gradebook_comes_back(classroom):
     assert {row[0] for row in table(classroom.root)} == {"ben"}
     assert grade_class(classroom.course, "ps1", options()).graded == 0
     assert table(classroom.root) == before
+
+
+@pytest.mark.parametrize(
+    ("cores", "memory", "expected"),
+    [(4, 64 * EACH, 4), (64, 64 * EACH, MOST), (64, 3 * EACH + 5, 3), (2, 0, 1)],
+)
+def test_processes_are_one_a_core_as_far_as_memory_goes(monkeypatch, cores, memory, expected):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)), raising=False)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=memory))
+    assert processes_here() == expected
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -1,9 +1,8 @@
-"""The commands around a grade: what goes out and is remembered, what changes, how it came about."""
+"""The commands around a grade: to make it, to export it, and to show how it came about."""
 
 from __future__ import annotations
 
 import argparse
-import json
 
 from coursekit._base.errors import CourseError
 from coursekit._base.nearest import no_such
@@ -15,10 +14,10 @@ from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
 from coursetools.grading.records.regrade_requests import read_requests
 from coursetools.grading.results import export as exporting
-from coursetools.grading.results import feedback as writing
 from coursetools.grading.results import term
-from coursetools.grading.results.pages import counted, number
+from coursetools.grading.results.pages import number
 from coursetools.grading.running import grade_class
+from coursetools.grading.running.summary import Summary
 from coursetools.notes import Notes
 from coursetools.settings.class_settings import zone_of
 
@@ -29,7 +28,6 @@ def grade(arguments: argparse.Namespace) -> int:
     """Grade what was collected, remember the points, and print the summary."""
     asked = (arguments.require or "").replace(",", " ").split()
     options = grade_class.Options(
-        workers=arguments.workers,
         cluster=arguments.cluster,
         require=frozenset(asked),
         force=arguments.force,
@@ -42,63 +40,43 @@ def grade(arguments: argparse.Namespace) -> int:
         Progress() if arguments.quiet else Notes(),
         lambda total: track(total, "grading", arguments.quiet),
     )
-    facts, changes = summary.as_json(), ""
-    if summary.handed_in and not arguments.dry_run:
-        changes = _graded(arguments, facts)
-    if arguments.json:
-        print(json.dumps(facts | {"changes": changes}, indent=1, ensure_ascii=False))
-    else:
-        print("\n".join([summary.as_table(), *([f"  {changes}"] if changes else [])]))
+    print(summary.as_table())
+    if summary.handed_in and not arguments.dry_run and (changes := _graded(arguments, summary)):
+        print(f"  {changes}")
     return summary.exit_code
 
 
-def _graded(arguments: argparse.Namespace, summary: dict[str, object]) -> str:
+def _graded(arguments: argparse.Namespace, summary: Summary) -> str:
     """Remember a run of the grader; return a line about what would change for whom."""
     course, name = arguments.course, arguments.name
     journal = Journal.read(Folders(course, name)).look("grade")
     did = ("graded", "entered", "recomputed")
-    facts = {key: summary[key] for key in did if summary[key]}
+    facts = {key: getattr(summary, key) for key in did if getattr(summary, key)}
     if facts:
         log.record(course, "grade", assignment=name, **facts)
     return journal.sentence()
 
 
-def feedback(arguments: argparse.Namespace) -> int:
-    """Write the pages; first say how many change points, then remember what has gone out."""
-    course, name, student = arguments.course, arguments.name, arguments.student
-    journal = Journal.read(Folders(course, name)).look("seen")
-    if not arguments.quiet:
-        print(_before(journal, student))
-    code = writing.run(arguments)
-    journal.went_out("feedback", student)
-    log.record(course, "feedback", assignment=name, student=student)
-    return code
-
-
-def _before(journal: Journal, student: str | None) -> str:
-    if not journal.out:
-        new = 1 if student else len(journal.now) - list(journal.open.values()).count(False)
-        pages = "the page is new" if new == 1 else f"all {new} pages are new"
-        return f"No feedback or scores of {journal.folders.name} have been written before; {pages}."
-    changed = [one for one in journal.changes() if student in (None, one[0].student)]
-    pages = counted(len(changed), "page")
-    return f"{pages} {'changes' if len(changed) == 1 else 'change'} points since the last time"
-
-
 def export(arguments: argparse.Namespace) -> int:
-    """Write the table of an assignment, and remember what has gone out; or that of a term."""
-    course, name = arguments.course, arguments.name
+    """Write the table of an assignment or of a term; one made to be uploaded counts as returned."""
+    course, name, form = arguments.course, arguments.name, arguments.format or "csv"
     if arguments.all == (name is not None):
-        raise CourseError("name an assignment, or say --all for the table of a term")
+        raise CourseError(
+            "name an assignment, or say --all for the table of a term, which fills in no FILE"
+        )
     if arguments.all:
-        if arguments.into or arguments.title:
-            raise CourseError("--into and --title go with one assignment")
-        code = term.run(arguments)
-        log.record(course, "export", all=True, format=arguments.format or "csv")
-        return code
+        if arguments.title:
+            raise CourseError("--title goes with one assignment")
+        term.print_term(course, form, arguments.output, quiet=arguments.quiet)
+        log.record(course, "export", all=True, format=form)
+        return 0
     code = exporting.run(arguments)
-    Journal.read(Folders(course, name)).look("seen").went_out("export")
-    log.record(course, "export", assignment=name, format=arguments.format or "csv")
+    if file := arguments.file:
+        journal = Journal.read(Folders(course, name)).look("seen")
+        journal.went_out("export", journal.to_return(pages=False))
+        log.record(course, "export", assignment=name, file=str(file))
+    else:
+        log.record(course, "export", assignment=name, format=form)
     return code
 
 
@@ -122,10 +100,10 @@ def why(arguments: argparse.Namespace) -> int:
 
 
 def changes(folders: Folders) -> None:
-    """Print whose points are others than those that have gone out."""
+    """Print whose points differ from those that were returned last."""
     journal = Journal.read(folders).look("seen")
     if not journal.out:
-        print(f"No feedback or scores of {folders.name} have been written yet.")
+        print(f"No feedback or scores of {folders.name} have been returned yet.")
         return
     if differences := journal.changes():
         print(as_table(differences))

@@ -1,8 +1,8 @@
 """What each student's points were, and what of that has gone out: `autograder/history/NAME.jsonl`.
 
 A line says what a student's points are and what they are made of, and is added when that has
-changed; another kind of line says whose points have gone out, as feedback or in a table. So it is
-known at any time what would change for whom, and how a grade came about.
+changed; another kind of line says whose points were returned, or went into a platform's table. So
+it is known at any time what would change for whom, and how a grade came about.
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ class Journal:
     lines: list[dict[str, Any]]
     now: dict[str, State] = field(default_factory=dict)  # of each student, the last that is known
     out: dict[str, State] = field(default_factory=dict)  # the last that has gone out
-    sent: dict[str, str] = field(default_factory=dict)  # by what: feedback or export
     open: dict[str, bool] = field(default_factory=dict)  # who still have time -> has submitted
 
     @classmethod
@@ -66,14 +65,16 @@ class Journal:
         self._add([{**head, "student": who, "is": state} for who, state in changed.items()])
         return self
 
-    def went_out(self, action: str, student: str | None = None) -> None:
-        """Write down that points have gone out, everybody's or one student's.
+    def went_out(self, action: str, students: Iterable[str]) -> None:
+        """Write down that the points of these students have gone out."""
+        self._add([{"time": now(), "by": account(), "action": action, "out": sorted(students)}])
+
+    def to_return(self, pages: bool = True) -> set[str]:
+        """Return whose points go out, with `pages` or in a table alone.
 
         Of what is open for a student no table has a number, and no page is written of nothing.
         """
-        held = {one for one, there in self.open.items() if action == "export" or not there}
-        who = [student] if student else sorted(set(self.now) - held)
-        self._add([{"time": now(), "by": account(), "action": action, "out": who}])
+        return set(self.now) - {who for who, there in self.open.items() if not (pages and there)}
 
     def changes(self) -> list[list[Change]]:
         """Return, of each student whose points are not what has gone out, what is different."""
@@ -84,27 +85,26 @@ class Journal:
         )
         return [one for one in differences if one]
 
-    def sentence(self) -> str:
-        """Say in a line how many students change, "" where nothing has gone out."""
+    def sentence(self, among: Iterable[str] = ()) -> str:
+        """Say in a line how many students change, of those `among` if any are given.
+
+        "" where nothing has been returned.
+        """
         if not self.out:
             return ""
-        changed, name = self.changes(), self.folders.name
-        if not changed:
-            return f"no student's points differ from the last {self._last(self.out)}"
-        who = [one[0].student for one in changed]
+        among, name = set(among), self.folders.name
+        who = [one[0].student for one in self.changes() if not among or one[0].student in among]
+        if not who:
+            return "No student's points differ from what was returned last"
         verb = "differs" if len(who) == 1 else "differ"
         steps = sorted(self._step(one) for one in who)
         span = _signed(steps[0]) + (f" to {_signed(steps[-1])}" if steps[0] != steps[-1] else "")
         unit = "point" if steps[0] == steps[-1] and abs(steps[0]) == 1 else "points"
         return (
-            f"{counted(len(who), 'student')} {verb} from the last {self._last(who)}, by {span} "
-            f"{unit}: {', '.join(who[:10])}{', …' if len(who) > 10 else ''}; "
-            f"coursekit why {name} shows them"
+            f"{counted(len(who), 'student')} {verb} from what was returned last, by {span} {unit}: "
+            f"{', '.join(who[:10])}{', …' if len(who) > 10 else ''}; coursekit why {name} shows "
+            "them"
         )
-
-    def _last(self, who: Iterable[str]) -> str:
-        """Return by what the points of some students went out last: feedback, export, or both."""
-        return " or ".join(sorted({self.sent[one] for one in who}, reverse=True))
 
     def _step(self, who: str) -> float:
         before, after = self.out[who]["total"], self.now[who]["total"]
@@ -123,7 +123,6 @@ class Journal:
         for who in line.get("out", ()):
             if who in self.now:
                 self.out[who] = self.now[who]
-                self.sent[who] = str(line.get("action"))
 
 
 def states_of(folders: Folders) -> tuple[dict[str, State], dict[str, bool]]:

@@ -1,4 +1,4 @@
-"""`coursekit override NAME QUESTION full|drop|keep|POINTS`: points set by an instructor.
+"""`coursekit override NAME QUESTION full|drop|keep|none|POINTS`: points set by an instructor.
 
 Nothing is run again: the row goes into `overrides.csv`, and from there into the gradebook, the
 feedback and the tables.
@@ -56,7 +56,10 @@ def override(
     who = with_team(folders, groups, students) if students else asked
     why = one_line(why, 500)
     if points is not None:
-        check_points(points, f"what {cell} is worth", part.points)
+        try:
+            check_points(points, f"what {cell} is worth", part.points)
+        except CourseError as error:
+            raise CourseError(f"{error}; none takes an override back") from error
         if not why:
             raise CourseError("say why, with --why TEXT; the student reads it in the feedback")
         if has_unseen(why):
@@ -96,30 +99,27 @@ def with_team(folders: Folders, groups: Groups, students: list[str]) -> list[str
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `question`, `points`, `student`, `why`, `remove`, `course`, `quiet`."""
+    """The command: `name`, `question`, `points`, `students`, `why`, `course`, `quiet`."""
     course, name = arguments.course, arguments.name
-    folders, points = Folders(course, name), arguments.points
-    if arguments.remove == (points is not None):
-        raise CourseError(
-            "say what the question is worth (full, drop, keep or points), or --remove"
-        )
+    folders = Folders(course, name)
+    points = None if arguments.points == "none" else arguments.points
     before = Journal.read(folders).look("seen").now
     journal = override(
         course,
         name,
         arguments.question,
         points,
-        students=arguments.student,
+        students=arguments.students,
         why=arguments.why or "",
     )
     if arguments.quiet:
         return 0
     cell, part = find(outlines(folders), arguments.question)
     groups = Groups.of(folders)
-    students = with_team(folders, groups, arguments.student) if arguments.student else []
+    students = with_team(folders, groups, arguments.students) if arguments.students else []
     teams = [name for one in students if (name := groups.name(one))]
     who = some(students) if students else "everybody"
-    if len(students) > len(arguments.student or ()):
+    if len(students) > len(arguments.students or ()):
         shared = " and ".join(f"team {name}" for name in dict.fromkeys(teams))
         who = f"{shared}, whose submission it is, {some(sorted(students))}"
     what = {

@@ -56,27 +56,10 @@ class Collected:
     behind: list[str] = field(default_factory=list)  # whose new attempt is not the one that counts
     strays: list[str] = field(default_factory=list)  # whose notebook is of another assignment
     teams: list[str] = field(default_factory=list)  # that there are some, and different files
+    moved: list[str] = field(default_factory=list)  # whose team a class list would change
+    reformed: bool = False  # and has changed, by `force`
     linked: dict[str, str] = field(default_factory=dict)  # an anonymous id -> the student
     notes: list[str] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as `coursekit collect --json` prints it."""
-        return {
-            "new": self.new,
-            "known": self.known,
-            "refused": [[refused.label, refused.why] for refused in self.refused],
-            "set_aside": [[refused.label, refused.why] for refused in self.aside],
-            "missing": self.missing,
-            "too_late": list(self.too_late),
-            "too_early": self.too_early,
-            "not_counted": self.behind,
-            "of_another_assignment": self.strays,
-            "by_name": self.by_name,
-            "time_unknown": self.unknown,
-            "teams": self.teams,
-            "linked": self.linked,
-            "notes": self.notes,
-        }
 
     def as_lines(self, name: str, source: Path | None = None) -> list[str]:
         """Return what is printed at the end."""
@@ -88,20 +71,26 @@ class Collected:
             pairs = [f"{number} is {student}" for number, student in sorted(self.linked.items())]
             lines.append(f"anonymous submissions linked to names: {some(pairs)}")
         lines += self.teams
+        if self.moved and not self.reformed:
+            lines.append(
+                f"teams stay as they are, since submissions of {name} are collected already; this "
+                f"class list would change them for {some(self.moved)}; to change them: "
+                f"coursekit collect {name} FILE --force"
+            )
         if source and not (self.new or self.known or self.refused or self.aside):
-            lines.append(f"{source} holds no hand-ins")
+            lines.append(f"{source} has no submissions in it")
         if self.missing:
             lines.append(f"on the class list, nothing handed in: {some(self.missing)}")
         if self.strays:
             lines.append(
                 f"a notebook of another assignment, taken all the same: {some(self.strays)}; to "
-                f"take a student's last back: coursekit collect {name} --forget STUDENT"
+                f"take a student's last back: coursekit collect {name} --undo --student ID"
             )
         if self.behind:
             lines.append(
                 "a new attempt that does not count, for one collected before is later by its "
                 f"hand-in time or by its zip's: {some(self.behind)}; if that one was a mistake, "
-                f"coursekit collect {name} --forget takes the latest collecting back, and when "
+                f"coursekit collect {name} --undo takes the latest collecting back, and when "
                 "given again the one before it; then collect anew"
             )
         lines += after_the_end(self.too_late)
@@ -111,13 +100,13 @@ class Collected:
             lines.append(
                 f"matched to the class list by a name alone: {some(self.by_name)}; people may "
                 "share or change names, so put the platform's numbers into a column lms_id of the "
-                "class list, or e-mail addresses into a column email and give Moodle's worksheet: "
-                f"coursekit collect {name} --times CSV"
+                "class list, or e-mail addresses into a column email and collect Moodle's "
+                f"worksheet: coursekit collect {name} FILE"
             )
         if self.unknown:
             lines.append(
                 f"hand-in time unknown for {len(self.unknown)}, so no late penalty applies to "
-                f"them; to add times: coursekit collect {name} --times CSV"
+                f"them; to add times: coursekit collect {name} FILE"
             )
         return lines
 
@@ -130,16 +119,18 @@ def collect(
     note: Note = lambda text: None,
     times: Sequence[HandIn] = (),
     strays: Mapping[str, str] = MappingProxyType({}),
+    force: bool = False,
 ) -> Collected:
     """Keep every candidate as an attempt, then choose for each student the one that counts.
 
     The attempts of a team are chosen from as if they were one student's. `strays` are labels of
-    files that are of another assignment, and of which.
+    files that are of another assignment, and of which; `force` forms other teams for an assignment
+    that is collected already.
     """
     if not isinstance(people, ClassList):
         people = ClassList(people or [], not people)
     collection = _Collection(folders, people, times)
-    collection.name()
+    collection.name(force)
     collection.take(found, strays)
     for text in collection.refusals(len(found)):
         note(text)
@@ -166,10 +157,16 @@ class _Collection:
         self.touched: dict[str, None] = {}  # students with a new attempt, or a time for one
         self.now = datetime.now(UTC).isoformat()
 
-    def name(self) -> None:
+    def name(self, force: bool) -> None:
         """Write down the teams of the class list, and the students behind anonymous ids."""
-        people = self.people.people
-        self.ledger.groups = formed(self.ledger.groups, ((one.id, one.group) for one in people))
+        people, before = self.people.people, self.ledger.groups
+        now = formed(before, ((one.id, one.group) for one in people))
+        if self.ledger.students:
+            self.result.moved = [one for one in sorted({*now, *before})
+                                 if now.get(one) != before.get(one)]  # fmt: skip
+        self.result.reformed = force and bool(self.result.moved)
+        if force or not self.result.moved:
+            self.ledger.groups = now
         self.ledger.name((one.anonymous, one.id) for one in people if one.anonymous)
 
     def take(self, found: Sequence[Candidate | Refused], strays: Mapping[str, str]) -> None:
@@ -186,7 +183,7 @@ class _Collection:
         if nameless := self.ledger.nameless():
             self.names.say(
                 f"anonymous submissions without a name: {some(nameless)}; once Canvas shows the "
-                f"names, collect the zip again: coursekit collect {self.folders.name} --zip FILE"
+                f"names, collect the zip again: coursekit collect {self.folders.name} FILE"
             )
         self.groups = Groups(self.ledger.groups, self.ledger.anonymous)
         self.lateness = replace(self.lateness, groups=self.groups)
@@ -232,7 +229,7 @@ class _Collection:
             f"{len(renumbered)} of {files} files carry other numbers than their students are "
             f"known by in {name}: is this the zip of another assignment? If it is the "
             "right one, what was collected before was not; take that back with coursekit collect "
-            f"{name} --forget, and collect this again",
+            f"{name} --undo, and collect this again",
             *_named(self.result.refused, "refused: "),
             *_named([one for one in aside if not one.renumbered]),
         ]
@@ -294,16 +291,10 @@ class _Collection:
         return concerned
 
     def say_teams(self) -> None:
-        """Say which teams there are, and whose have changed since the last collecting."""
+        """Say which teams there are, and who submitted which file."""
         people = {one.id: f"{one.first} {one.last}".strip() for one in self.people.people}
         zone = self.lateness.zone
         self.result.teams = team_lines(self.folders, self.groups, people, zone)
-        now, before = self.groups.names, self.before.names
-        moved = sorted(one for one in {*now, *before} if now.get(one) != before.get(one))
-        if moved and self.ledger.students:
-            self.names.say(
-                f"teams changed for {some(moved)}; coursekit grade {self.folders.name} applies this"
-            )
 
     def _choose(self, student: str, end: datetime | None) -> dict[str, Any]:
         """Choose a student's attempt and write its time into the ledger; return its facts."""

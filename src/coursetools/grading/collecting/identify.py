@@ -150,7 +150,8 @@ class Names:
             return Refused(
                 one.label,
                 f"{ASIDE}{some} on the class list are all called {shown(one.who)}; put the "
-                "platform's number of each into a column lms_id, or give --times a worksheet",
+                "platform's number of each into a column lms_id, or collect Moodle's worksheet, "
+                "too",
             )
         if same:
             return Known(next(iter(same)), one, True)
@@ -185,7 +186,7 @@ class Names:
                 one.label,
                 f"is of one of several people called {shown(one.who)}, and the platform numbers "
                 "them anew for each assignment; import a class list with their e-mail addresses, "
-                "and give --times the grading worksheet",
+                "and collect the grading worksheet, too",
             )
         if one.lms == own:
             return Known(base, one, False)
@@ -211,7 +212,7 @@ class Names:
                 one.label,
                 f"{ASIDE}{len(others)} people ({', '.join(sorted(others))}) are called "
                 f"{shown(one.who)}, and the class list has one, {known.student}; put the right "
-                "number into a column lms_id, or give --times a worksheet",
+                "number into a column lms_id, or collect Moodle's worksheet, too",
             )
         return known
 

@@ -99,16 +99,16 @@ def canvas_name(name: str) -> re.Match[str] | None:
 
 
 def sort_out(
-    files: Sequence[File], name: str, layout: str | None = None, where: str = "the delivery"
+    files: Sequence[File], name: str, where: str = "the delivery"
 ) -> list[Candidate | Refused]:
     """Find out who handed each file in; leave out a student's further files beside the notebook."""
     files = [f for f in files if f.path.parts and not any(map(ignored, f.path.parts))]
-    told, layout = layout, layout or _layout_of(files, name, where)
+    layout = _layout_of(files, name, where)
     results: list[Candidate | Refused] = []
     groups: dict[tuple[str, str, str], list[tuple[Owner, File]]] = {}
     for file in files:
-        owner, kind = _OWNER[layout](file.path, name), _kind(file.path)
-        if layout == "plain" != kind and not told:  # which takes any name for a student's
+        owner, kind = _OWNER[layout](file.path, name), kind_of(file.path)
+        if layout == "plain" != kind:  # which takes any name for a student's
             owner = f"is named {LAYOUTS[kind]}, and the others are not; collect it by itself"
         if isinstance(owner, str):
             results.append(Refused(shown(file.path.as_posix()), owner))
@@ -155,7 +155,7 @@ def _layout_of(files: Sequence[File], name: str, where: str) -> str:
     """
     kinds: dict[str, list[str]] = {}
     for file in files:
-        kind = _kind(file.path)
+        kind = kind_of(file.path)
         if kind != "plain" or file.path.suffix.lower() == ".ipynb":
             kinds.setdefault(kind, []).append(shown(file.path.as_posix()))
     if set(kinds) == {"plain"}:
@@ -163,10 +163,10 @@ def _layout_of(files: Sequence[File], name: str, where: str) -> str:
             return "nbgrader"
         tops = {file.path.parts[0] for file in files}
         below = [PurePosixPath(*f.path.parts[1:]) for f in files if len(f.path.parts) > 1]
-        if len(tops) == 1 and any(_kind(path) != "plain" for path in below):
+        if len(tops) == 1 and any(kind_of(path) != "plain" for path in below):
             raise CourseError(
-                f"everything in {where} lies in the folder {shown(tops.pop())}; give that folder "
-                "with --from, or say --layout plain if it is a student's"
+                f"everything in {where} is in the folder {shown(tops.pop())}; give that folder, "
+                f"or, if it is a student's, call the notebook in it {name}.ipynb"
             )
     most, *others = sorted(kinds, key=lambda kind: -len(kinds[kind])) or ["plain"]
     strays, few = sum(len(kinds[kind]) for kind in others), len(kinds.get(most, ())) // STRAYS
@@ -176,13 +176,14 @@ def _layout_of(files: Sequence[File], name: str, where: str) -> str:
             for kind, paths in sorted(kinds.items(), key=lambda item: -len(item[1]))
         )
         raise CourseError(
-            f"{where} is a mixture, and it is not clear whose its files are: {reasons}. Say which "
-            f"it is, for example --layout {most}; what is named otherwise is then refused"
+            f"{where} is a mixture, and it is not clear whose its files are: {reasons}. Put the "
+            "files of each kind into a separate folder, and collect one folder after the other"
         )
     return most
 
 
-def _kind(path: PurePosixPath) -> str:
+def kind_of(path: PurePosixPath) -> str:
+    """Return as which layout names files a path is."""
     top, alone = path.parts[0], len(path.parts) == 1
     moodle = MOODLE.fullmatch(top)
     if moodle and (alone or not moodle["name"]):

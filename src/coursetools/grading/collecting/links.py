@@ -69,8 +69,8 @@ class Links:
         if attempts_of(self.folders, student):
             return (
                 f"is the file of the anonymous {owner}, and {student} has submissions under their "
-                f"own name: take one back with coursekit collect {self.folders.name} --forget "
-                f"{owner}, and collect this again"
+                f"own name: take one back with coursekit collect {self.folders.name} --undo "
+                f"--student {owner}, and collect this again"
             )
         if self._same(one, attempt):
             return ""

@@ -36,7 +36,7 @@ AFTER = timedelta(minutes=1)  # from a student's saying when to the file system'
 Found = list[Candidate | Refused]
 
 
-def from_folder(folder: Path, name: str, layout: str | None = None) -> Found:
+def from_folder(folder: Path, name: str) -> Found:
     """Return what is in a folder: `student.ipynb`, `student/…`, or an unpacked LMS zip."""
     if not folder.is_dir():
         raise CourseError(f"there is no folder {folder}")
@@ -63,10 +63,10 @@ def from_folder(folder: Path, name: str, layout: str | None = None) -> Found:
                 continue
             modified = datetime.fromtimestamp(status.st_mtime, UTC)
             files.append(File(inside, modified, partial(read_plain, path)))
-    return refused + sort_out(files, name, layout, str(folder))
+    return refused + sort_out(files, name, str(folder))
 
 
-def from_zip(path: Path, name: str, layout: str | None = None) -> Found:
+def from_zip(path: Path, name: str) -> Found:
     """Return what is in a zip of Canvas, Moodle or of plain files."""
     if not path.exists():
         raise CourseError(f"there is no file {path}")
@@ -94,7 +94,7 @@ def from_zip(path: Path, name: str, layout: str | None = None) -> Found:
                     partial(_read_member, archive, member),
                 )
             )
-    return refused + sort_out(files, name, layout, str(path))
+    return refused + sort_out(files, name, str(path))
 
 
 def from_exchange(inbound: Path, name: str, check_owner: bool = True) -> Found:

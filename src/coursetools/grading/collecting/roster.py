@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from coursekit._base.errors import CourseError
-from coursetools.grading.collecting import worksheet
 from coursetools.grading.collecting.columns import MEANING
 from coursetools.grading.collecting.layouts import plain_name
 from coursetools.grading.records.folders import Folders
@@ -52,15 +51,9 @@ def read_csv(path: Path, note: Callable[[str], None] = lambda text: None) -> lis
     """Read a class list, Canvas's gradebook too; what is not clear is refused with its line."""
     table = csv_tables.read(path, "id,name,email")
     words = table.words()
-    canvas = {"student", "id", "sis_login_id"} <= set(words)
+    canvas = is_canvas(table)
     meanings = [(CANVAS if canvas else MEANING).get(word) for word in words]
     unread = [title for title, meaning in zip(table.header, meanings) if title and not meaning]
-    sheet = worksheet.find(table)
-    if sheet and "id" not in meanings[sheet.who + 1 :]:
-        raise CourseError(
-            f"{path} is Moodle's grading worksheet, which has no ids of the class; give it with "
-            "--times, and with --roster a class list"
-        )
     if "id" not in meanings and not canvas:
         raise CourseError(
             f"{path}, line 1: there is no column called id (student_id, login, Matrikelnummer); "
@@ -91,6 +84,20 @@ def read_csv(path: Path, note: Callable[[str], None] = lambda text: None) -> lis
     if not people:
         raise CourseError(f"{path} has a header and no students below it")
     return list(people.values())
+
+
+def is_canvas(table: csv_tables.Table) -> bool:
+    """Return whether a table is the gradebook that Canvas exports."""
+    return {"student", "id", "sis_login_id"} <= set(table.words())
+
+
+def students_in(table: csv_tables.Table) -> int:
+    """Return how many rows of a class list are of students."""
+    if not is_canvas(table):
+        return len(table.rows)
+    meanings = [CANVAS.get(word) for word in table.words()]
+    rows = ({m: cell.strip() for m, cell in zip(meanings, row) if m} for _, row in table.rows)
+    return sum(not _no_student(values) for values in rows)
 
 
 def _no_student(values: dict[str, str]) -> bool:

@@ -2,7 +2,7 @@
 
 A cell's grade id says of which assignment it is. A notebook with none of the assignment's own cells
 and with those of another is a stray. One stray is a student's mistake, and is taken and named; if
-most of a delivery are strays, it is the instructor's, and nothing is taken.
+most of a delivery are strays, it is the instructor's, and only `--force` takes them.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ WRITTEN = re.compile(rb'"grade_id"\s*:\s*"([^"\\]+)"')  # not in a text, whose q
 
 
 def find_strays(
-    folders: Folders, found: Iterable[Candidate | Refused], take_any: bool = False
-) -> dict[str, str]:
-    """Return the label of each stray and of which assignment it is; refuse a wrong delivery.
+    folders: Folders, found: Iterable[Candidate | Refused]
+) -> tuple[dict[str, str], str]:
+    """Return the label of each stray and its assignment, and why the delivery is a wrong one.
 
-    A file that is no notebook, or has lost its cells' names, is no evidence either way. One in
-    which a name of the assignment stands is not parsed, and so a right delivery is only read.
+    The reason is "" for a right one. A file that is not a notebook, or has lost its cells' names,
+    is no evidence either way. One in which a name of the assignment appears is not parsed, and so
+    a right delivery is only read.
     """
     ids = {name: _grade_ids(folders.course, name) for name in folders.course.assignments}
     own = ids.pop(folders.name, set())
     if not own:
-        return {}
+        return {}, ""
     quick = {one.encode() for one in own}
     strays: dict[str, str] = {}
     right = 0
@@ -50,12 +51,10 @@ def find_strays(
         elif of and ids[of] & there:
             strays[one.label] = of
     for of, count in Counter(strays.values()).most_common(1):
-        if count > 1 and 2 * count > right + len(strays) and not take_any:
-            raise CourseError(
-                f"{count} of {right + len(strays)} notebooks are of {of}, not of {folders.name}; "
-                f"nothing was taken. Give the files of {folders.name}, or say --any to take these"
-            )
-    return strays
+        if count > 1 and 2 * count > right + len(strays):
+            all_files = right + len(strays)
+            return strays, f"{count} of {all_files} notebooks are of {of}, not of {folders.name}"
+    return strays, ""
 
 
 def _grade_ids(course: Course, name: str) -> set[str]:

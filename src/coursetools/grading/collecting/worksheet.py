@@ -20,6 +20,8 @@ from coursetools.settings.csv_tables import Table
 PARTICIPANT = re.compile(r"(\D*[^\W\d_]\D*)(\d+)")  # "Participant 501", "Teilnehmer/in501"
 NUMBER = re.compile(r"\d+([.,]\d+)?")
 NOTHING = ("-", "–")
+FEWEST = 7  # columns of a worksheet, with blind marking and without times of submission
+SHORTEST = 5  # letters of the word before a participant's number, which an id seldom has
 NO = (
     "no non nein não nao ne nie nee nej nei ei nem nu hayır hayir нет ні не όχι いいえ 否 "
     "아니오 아니요 لا לא không tidak ez"
@@ -88,6 +90,27 @@ def by_shape(table: Table) -> Worksheet | None:
         unclear=tuple(table.header[at] for at in comments) if len(comments) > 1 else (),
         **_people(table, most - 1),
     )
+
+
+def begins_as_one(table: Table) -> bool:
+    """Return whether the first column is a worksheet's: Identifier, or "Teilnehmer/in501" below ID.
+
+    Ids of a class list may be letters and numbers as well; but a worksheet is wide, its word is
+    long, and its header is no other word for an id.
+    """
+    word = table.words()[0]
+    if word == "identifier":
+        return True
+    if len(table.header) < FEWEST or (word != "id" and MEANING.get(word) == "id"):
+        return False
+    return _is_of_participants(table) and len(_cells(table, 0)[0].rstrip("0123456789 ")) >= SHORTEST
+
+
+def submissions_in(table: Table, sheet: Worksheet) -> int | None:
+    """Return how many rows have a time of submission, None without such a column."""
+    if sheet.submitted is None:
+        return None
+    return sum(cell not in ("", *NOTHING) for cell in _cells(table, sheet.submitted))
 
 
 def unclear(table: Table) -> str:

@@ -193,7 +193,7 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
             f"{NEW}, although {folders.name} was graded before. The verdicts are written again "
             f"from the files ({graded}); names, the class list, points and comments by "
             "hand are gone: put a copy of the old gradebook back, or read the class list again "
-            f"(coursekit collect {folders.name} --roster CSV) and enter the rest in formgrader"
+            f"(coursekit collect {folders.name} FILE) and enter the rest in formgrader"
         )
     before, groups = dict(kept.items), Groups.of(folders)
     kept.keep(name, items)

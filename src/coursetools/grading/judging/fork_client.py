@@ -19,8 +19,8 @@ from coursetools.grading.sandbox.sandbox_plan import Plan, plan
 
 START = 120.0  # seconds for the fork server to load torch, on a busy machine
 NEVER = (
-    "was started twice and does not answer; the machine may be too busy, or short of memory: wait, "
-    "or use fewer processes (--workers 1), and run the command again, which goes on where it was"
+    "was started twice and does not answer; the machine may be too busy, or short of memory: close "
+    "other programs, or wait, and run the command again, which continues where it stopped"
 )
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp/work", "LANG": "C.UTF-8"}
 PROGRAM = """

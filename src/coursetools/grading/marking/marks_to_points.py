@@ -1,8 +1,8 @@
-"""`coursekit collect NAME --marks CSV...`: the marks of one marker or several become points.
+"""`coursekit collect NAME MARKS…`: the marks of one marker or several become points.
 
 The points are the median of what the markers gave: one mark alone, the mean of two, the middle one
-of three. Where two are further apart than `apart`, the answer waits for a third mark. The rows of
-all tables are taken, or none.
+of three. Where two differ by more than a point, the answer waits for a third mark. The rows of all
+tables are taken, or none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from coursetools.grading.running.grade_class import enter_again
 from coursetools.questions.rubric import Item
 from coursetools.text import harmless_markdown
 
-APART = 1.0  # points
+APART = 1.0  # points by which two markers may differ without a third
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,23 @@ class Taken:
         return [*self.lines, marked, *([self.changes] if self.changes else [])]
 
 
-def collect_marks(
-    folders: Folders,
-    paths: Iterable[Path],
-    note: Callable[[str], None],
-    *,
-    apart: float = APART,
-    overwrite: bool = False,
-) -> Taken:
-    """Enter the points of all tables; where a row is not clear, say so and take nothing.
+@dataclass(frozen=True)
+class Checked:
+    """Tables of marks that can be entered; nothing is written yet."""
 
-    Points by hand that are there and differ are written over only where that is asked for.
+    asked: list[InWords]
+    new: dict[Of, Given]  # what the gradebook does not have
+    total: int  # answers with points in the tables
+    lines: list[str]
+    replaced: list[str]  # other points by hand, which `force` replaces
+
+
+def check_marks(
+    folders: Folders, paths: Iterable[Path], note: Callable[[str], None], *, force: bool = False
+) -> Checked:
+    """Read all tables; where a row is not clear, say so and refuse all of them.
+
+    Points by hand that are there and differ are replaced only by `force`.
     """
     asked = in_words(folders)
     marks, wrong = read_marks(paths, asked)
@@ -73,39 +79,48 @@ def collect_marks(
             by_all = marks.get((one.name, answer.code), [])
             if not by_all:
                 continue
-            mark = counted_mark(one, by_all, apart)
+            mark = counted_mark(one, by_all)
             if mark.points is None:
                 lines.append(f"{one.name} {answer.code} waits for a third mark: {told(by_all)}")
             given |= {(who, one.notebook, one.part.cell): mark for who in answer.students}
     total = sum(mark.points is not None for mark in given.values())
-    given, differ = _new(folders, asked, given)
-    if not overwrite:
-        wrong += differ
+    new, differ = _new(folders, asked, given)
+    if not force:
+        wrong += [
+            f"{name} has {before} by hand, and in this table {here}; --force takes the table's"
+            for name, (before, here) in differ.items()
+        ]
     if wrong:
         for text in wrong:
             note(text)
         raise CourseError(f"no mark was taken: {counted(len(wrong), 'row')} to look at, see above")
-    if given:
-        enter_by_hand(folders, given, note)
+    replaced = [f"{name}: {before}, now {here}" for name, (before, here) in differ.items()]
+    return Checked(asked, new, total, lines, replaced)
+
+
+def enter_marks(folders: Folders, checked: Checked, note: Callable[[str], None]) -> Taken:
+    """Enter the points of tables that were checked."""
+    if checked.new:
+        enter_by_hand(folders, checked.new, note)
         enter_again(folders.course, folders.name)
     journal = Journal.read(folders).look("marked")
-    new = [of for of, mark in given.items() if mark.points is not None]
+    new = [of for of, mark in checked.new.items() if mark.points is not None]
     codes = {
         (who, one.notebook, one.part.cell): (one.name, answer.code)
-        for one in asked
+        for one in checked.asked
         for answer in one.answers
         for who in answer.students
     }
     return Taken(
-        len(new), total - len(new), len({codes[of] for of in new}), len({of[0] for of in new}),
-        lines, journal.sentence(),
+        len(new), checked.total - len(new), len({codes[of] for of in new}),
+        len({of[0] for of in new}), checked.lines, journal.sentence(),
     )  # fmt: skip
 
 
-def counted_mark(asked: InWords, by_all: list[Mark], apart: float = APART) -> Given:
+def counted_mark(asked: InWords, by_all: list[Mark]) -> Given:
     """Return what counts of the marks of an answer, without points where a third is asked for."""
     by = ", ".join(mark.marker for mark in by_all)
-    if len(by_all) == 2 and spread(by_all) > apart:
+    if len(by_all) == 2 and spread(by_all) > APART:
         return Given(None, "", by)
     points = round(median(mark.points for mark in by_all), 2)
     return Given(points, remark(asked, by_all, points), by)
@@ -113,10 +128,10 @@ def counted_mark(asked: InWords, by_all: list[Mark], apart: float = APART) -> Gi
 
 def _new(
     folders: Folders, asked: list[InWords], given: dict[Of, Given]
-) -> tuple[dict[Of, Given], list[str]]:
-    """Return what is not in the gradebook yet, and a sentence for each other mark that is."""
+) -> tuple[dict[Of, Given], dict[str, tuple[str, str]]]:
+    """Return what is not in the gradebook yet, and of each other mark that is: before, and now."""
     book, new = read_gradebook(folders), {}
-    differ: dict[str, str] = {}
+    differ: dict[str, tuple[str, str]] = {}
     names = {
         (who, one.notebook, one.part.cell): f"{one.name} {answer.code}"
         for one in asked
@@ -137,12 +152,8 @@ def _new(
         if manual is not None:
             here = "a third mark is needed" if mark.points is None else number(mark.points)
             here = "another comment" if mark.points == manual else here
-            said = (
-                f"{names[of]} has {_points(manual)} by hand, and in this table {here}; "
-                "--overwrite takes the table's"
-            )
-            differ.setdefault(names[of], said)  # once, whoever shares the answer
-    return new, list(differ.values())
+            differ.setdefault(names[of], (_points(manual), here))  # once for all who share it
+    return new, differ
 
 
 def agreed(asked: InWords, marks: Marks) -> list[str]:

@@ -1,7 +1,7 @@
 """`coursekit mark NAME`: a page for each question in words, to mark all its answers without names.
 
 The pages work as files, without a network, and whoever marks saves a table from them that
-`coursekit collect NAME --marks` takes.
+`coursekit collect NAME FILE` takes.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Groups:
             raise CourseError(
                 f"{CLASS_WIDE} is not used: teams belong to one assignment. Delete that file; to "
                 f"form the teams of {folders.name}, give a class list with a column group: "
-                f"coursekit collect {folders.name} --roster CSV"
+                f"coursekit collect {folders.name} FILE"
             )
         ledger = Ledger.read(folders)
         return cls(ledger.groups, ledger.anonymous)

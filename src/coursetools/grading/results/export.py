@@ -19,7 +19,7 @@ from coursetools.course import Course, write_changed
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.ledger import Ledger, unlinked, unlisted
 from coursetools.grading.results.fill_template import Filling
-from coursetools.grading.results.formats import FORMATS
+from coursetools.grading.results.formats import FILES, FORMATS, form_of
 from coursetools.grading.results.outline import columns, outlines
 from coursetools.grading.results.pages import counted, number
 from coursetools.grading.results.scores import (
@@ -46,7 +46,7 @@ def read_table(course: Course, name: str, now: datetime | None = None) -> Table:
     if not book.students and not handed:
         raise CourseError(
             f"there is nobody to export: grade first (coursekit grade {name}), or import the class "
-            "list (coursekit collect --roster)"
+            f"list (coursekit collect {name} FILE)"
         )
     rule, ledger = rule_of(folders.private), Ledger.read(folders)
     rows = []
@@ -100,11 +100,11 @@ def check(form: str, into: Path | None) -> None:
     if how.write is None and into is None:
         raise CourseError(
             f"a {form} is filled in, and not made: download it in Moodle (Download grading "
-            "worksheet) and say --into FILE"
+            "worksheet) and name it: coursekit export NAME FILE"
         )
     if how.fill is None and into is not None:
-        those = " or ".join(f"--format {name}" for name, one in FORMATS.items() if one.fill)
-        raise CourseError(f"--into goes with {those}")
+        those = " and ".join(FILES.values())
+        raise CourseError(f"only {those} are filled in; {form} is written as a new file")
 
 
 def as_file(
@@ -128,15 +128,17 @@ def output_name(name: str, form: str) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `format`, `output`, `title`, `root`, `quiet`."""
-    title = getattr(arguments, "title", None) or ""
+    """The command: `name`, `file`, `format`, `output`, `title`, `root`, `quiet`."""
+    file = arguments.file
+    if file and arguments.format:
+        raise CourseError(f"the format of {file} is recognised; leave --format out")
     path, table = export(
         arguments.course,
         arguments.name,
-        arguments.format or "csv",
+        form_of(file) if file else arguments.format or "csv",
         output=arguments.output,
-        title=title,
-        into=getattr(arguments, "into", None),
+        title=arguments.title or "",
+        into=file,
     )
     print(path)
     if not arguments.quiet:
@@ -152,7 +154,7 @@ def remarks(table: Table) -> list[str]:
     missing = len(absent) - len(by_hand)
     excused = sum(row.student.excused for row in table.rows)
     failed = [row.student.id for row in table.rows if row.status == "INTERNAL"]
-    waiting = sum(1 for row in table.rows if row.score and row.score.waits)
+    waiting = len(unmarked(table))
     sentences = [counted(len(table.rows), "student"), *still_open(table)]
     if missing:
         sentences.append(f"{counted(missing, 'student')} handed in nothing and got 0")
@@ -177,15 +179,20 @@ def remarks(table: Table) -> list[str]:
     if unknown and table.has_deadline:
         sentences.append(
             f"hand-in time unknown for {counted(unknown, 'student')}, so no late penalty applies "
-            f"to them; to add times: coursekit collect {table.name} --times CSV, then grade again"
+            f"to them; to add times: coursekit collect {table.name} FILE, then grade again"
         )
     if table.nameless:
         sentences.append(
             f"{unlinked(table.name, len(table.nameless))}, so who submitted nothing is not known; "
             "once Canvas shows the names, collect the zip again: coursekit collect "
-            f"{table.name} --zip FILE"
+            f"{table.name} FILE"
         )
     return [*sentences, *table.notes]
+
+
+def unmarked(table: Table) -> list[str]:
+    """Return the students whose written answers count and are not marked yet."""
+    return [row.student.id for row in table.rows if row.score and row.score.waits]
 
 
 def still_open(table: Table) -> list[str]:

@@ -1,4 +1,4 @@
-"""`coursekit feedback NAME`: one page for each student, ten thousand in a few minutes.
+"""The pages of feedback, one for each student, ten thousand in a few minutes.
 
 The list of students and their marks is read once; each page's verdict is read from its file by
 whoever writes that page, so that memory stays flat. A page that has not changed is not written.
@@ -6,18 +6,16 @@ whoever writes that page, so that memory stays flat. A page that has not changed
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coursekit._base.errors import CourseError
 from coursekit._base.nearest import no_such
-from coursekit._base.progress import Progress, track
+from coursekit._base.progress import Progress
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.attempts import too_late
 from coursetools.grading.records.folders import Folders
@@ -25,7 +23,6 @@ from coursetools.grading.records.ledger import unlisted
 from coursetools.grading.records.verdict_files import Verdicts
 from coursetools.grading.results.feedback_page import feedback_page
 from coursetools.grading.results.outline import Outline, outlines, safe_name
-from coursetools.grading.results.pages import counted
 from coursetools.grading.results.scores import (
     Handed,
     Student,
@@ -36,13 +33,8 @@ from coursetools.grading.results.scores import (
     verdicts_of,
 )
 from coursetools.jobs.pool import Pool
-from coursetools.notes import Notes
 from coursetools.settings.exam_settings import exam_of
 from coursetools.settings.late_rule import LateRule, rule_of
-from coursetools.text import some
-
-if TYPE_CHECKING:
-    from coursetools.grading.results.feedback_zip import Zipped
 
 CHUNK = 25  # students that a worker gets at a time
 
@@ -103,14 +95,14 @@ def write_feedback(
     course: Course,
     name: str,
     *,
-    student: str | None = None,
+    students: Sequence[str] = (),
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Written:
-    """Write the pages of everybody, or of one student."""
+    """Write the pages of everyone, or of some students."""
     folders = Folders(course, name)
     writer = Writer(folders, outlines(folders), rule_of(folders.private), course.book_address)
-    tasks = _tasks(folders, student)
+    tasks = tasks_of(folders, students)
     handed = {who.id: one for who, one in tasks}
     progress = progress or Progress()
     result = Written()
@@ -131,91 +123,27 @@ def write_feedback(
     return result
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """The command: `name`, `student`, `workers`, `zip`, `course`, `quiet`."""
-    course, name = arguments.course, arguments.name
-    if (arguments.output or arguments.worksheet) and not arguments.zip:
-        raise CourseError("--output and --worksheet go with --zip moodle, canvas or plain")
-    workers = arguments.workers or min(2, os.cpu_count() or 1)
-    folders = Folders(course, name)
-    total = len(_tasks(folders, arguments.student))
-    with track(total, "feedback", arguments.quiet) as bar:
-        result = write_feedback(
-            course, name, student=arguments.student, workers=workers, progress=bar
-        )
-    place = folders.class_folder / "feedback"
-    if arguments.student:
-        place = folders.feedback(arguments.student)
-    if not arguments.quiet:
-        summary = f"feedback for {counted(result.pages, 'student')}"
-        print(f"{summary}, {result.changed:,} changed, in {place}")
-        newer = [one.student for one in result.written if one.newer]
-        if newer and not (arguments.exchange or arguments.zip):  # these say it themselves
-            print(f"handed in, not graded yet: {some(newer)}; run coursekit grade {name}, and "
-                  "this again")  # fmt: skip
-    if arguments.exchange:
-        from coursetools.grading.results.release_feedback import release
-
-        released = release(folders, result.written)
-        if not arguments.quiet:
-            print("\n".join(released.as_lines(folders)))
-    if arguments.zip:
-        zipped = _zip(arguments, folders)
-        print(zipped.path if arguments.quiet else "\n".join(zipped.as_lines(name)))
-    if result.failed:
-        raise CourseError(
-            f"{counted(len(result.failed), 'page')} could not be written, first that of "
-            f"{result.failed[0][0]} ({result.failed[0][1]})"
-        )
-    return 0
-
-
-def _zip(arguments: argparse.Namespace, folders: Folders) -> Zipped:
-    """Put the pages into a zip, as `--zip`, `--output` and `--worksheet` say."""
-    from coursetools.grading.collecting.roster import class_list
-    from coursetools.grading.collecting.times import read_times
-    from coursetools.grading.collecting.worksheet_numbers import own_rows
-    from coursetools.grading.results.feedback_zip import zip_feedback
-
-    tasks = _tasks(folders, arguments.student)
-    if arguments.student is None:  # and whoever was collected since, to be named
-        known = {student.id for student, _ in tasks}
-        tasks += [(Student(w), Handed(w, {})) for w in folders.students() if w not in known]
-    worksheet = []
-    if path := arguments.worksheet:
-        note = Progress().note if arguments.quiet else Notes().note
-        worksheet = own_rows(folders, path, read_times(path), class_list(folders), note=note)
-    return zip_feedback(
-        folders,
-        outlines(folders),
-        tasks,
-        arguments.zip,
-        rule=rule_of(folders.private),
-        output=arguments.output,
-        worksheet=worksheet,
-    )
-
-
-def _tasks(folders: Folders, only: str | None) -> list[Task]:
+def tasks_of(folders: Folders, only: Sequence[str] = ()) -> list[Task]:
+    """Return the students who get a page, or those of `only`, with their submissions."""
     exam = exam_of(folders.course, folders.name)
     if exam and not exam.is_over:
         raise exam.wait("no feedback is written")
     book = read_gradebook(folders)
     handed = handed_in(folders)
-    if only is None:
+    if not only:
         graded(folders, handed)  # something is
     names = sorted(set(book.students) | set(handed))
-    if only is not None:
-        if only not in names:
-            raise CourseError(no_such("student", only, names, tell=False))
-        if _waits(book.student(only, handed.get(only))):
-            raise CourseError(f"{only} has submitted nothing yet, and {folders.name} is still open")
-        names = [only]
+    for who in only:
+        if who not in names:
+            raise CourseError(no_such("student", who, names, tell=False))
+        if _waits(book.student(who, handed.get(who))):
+            raise CourseError(f"{who} has submitted nothing yet, and {folders.name} is still open")
+    names = sorted(set(only)) or names
     left_out = unlisted(folders)
     tasks = [
         (book.student(who, one), one)
         for who in names
-        if safe_name(who) and (who in handed or who == only or not left_out(who))
+        if safe_name(who) and (who in handed or who in only or not left_out(who))
         for one in [handed.get(who, Handed(who, {}))]
     ]
     tasks = [(student, one) for student, one in tasks if not _waits(student)]
@@ -249,6 +177,6 @@ def _several(
             if "error" in answer:
                 raise CourseError(
                     "a process that writes feedback was killed, perhaps for lack of memory; what "
-                    "is written is kept: run the command again, with --workers 1 if it comes back"
+                    "is written is kept: run the command again"
                 )
             yield answer["written"]

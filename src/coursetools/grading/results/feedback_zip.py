@@ -1,4 +1,4 @@
-"""`coursekit feedback NAME --zip PLATFORM`: what students get back, in one file to be uploaded.
+"""`coursekit return NAME --to PLATFORM`: what students get back, in one file to be uploaded.
 
 A platform finds whose a file is by numbers in its name, and passes over without a word what it does
 not know. Moodle has a number for each participant. Canvas takes only the name that it gave a file
@@ -33,7 +33,7 @@ from coursetools.grading.results.scores import Handed, Student, add_up, verdicts
 from coursetools.text import some
 
 WHEN = (2000, 1, 1, 0, 0, 0)  # of each member: the same pages make the same file
-NO_NUMBER = "no number of Moodle's is known"
+NO_NUMBER = "no participant number, in the worksheet or in a submission"
 NO_NAME = "nothing was handed in through Canvas"
 OF_TEAM = "Canvas gives a team's file to all of it, if the assignment is for groups there"
 NEWER = "the latest hand-in is not graded yet"
@@ -56,8 +56,6 @@ class Zipped:
         lines = [f"{counted(self.students, 'student')} in {self.path}"]
         for why, students in self.without.items():
             line = f"not in it: {some(sorted(students))}; {why}"
-            if why == NO_NUMBER:
-                line += f": coursekit feedback {name} --zip moodle --worksheet CSV (Moodle's)"
             if why in (NEWER, LOST):
                 line += f": run coursekit grade {name}, and this again"
             lines.append(line)
@@ -84,7 +82,7 @@ class _Plain:
             yield name, self.page(student.id, notebook)
 
     def page(self, student: str, notebook: str) -> bytes:
-        """Return a page as `feedback` has written it."""
+        """Return a page as it was written."""
         return (self.folders.feedback(student) / f"{notebook}.html").read_bytes()
 
 
@@ -168,8 +166,6 @@ def zip_feedback(
     worksheet: Sequence[HandIn] = (),
 ) -> Zipped:
     """Put what students get back into one zip; who cannot be addressed is named in the result."""
-    if worksheet and platform != "moodle":
-        raise CourseError(f"--worksheet is Moodle's, and goes with --zip moodle, not {platform}")
     maker = PLATFORMS[platform](folders, outlines, rule)
     if isinstance(maker, _Moodle):
         numbers = Names(folders, class_list(folders), worksheet).worksheet if worksheet else {}

@@ -1,7 +1,7 @@
 """The formats of a table of scores: each a function, and a line in `FORMATS`.
 
-A format is written from a `Table`, or filled into a file that a platform gave. The README
-of `grading` shows how one is added.
+A format is written from a `Table`, or filled into a file that a platform gave, which is recognised
+by its content. The README of `grading` shows how one is added.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from typing import Any
 
+from coursekit._base.errors import CourseError
+from coursetools.grading.collecting import worksheet
 from coursetools.grading.results.fill_template import (
     TITLED,
     Filling,
@@ -32,6 +35,7 @@ from coursetools.grading.results.table import (
     ready,
     remark,
 )
+from coursetools.settings import csv_tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,8 +126,8 @@ def notes_for_canvas(table: Table, title: str) -> list[str]:
     if not TITLED.fullmatch(title):
         notes.append(
             "Canvas knows an assignment by the number in its title, and makes a new one "
-            "without it: say --into FILE, the gradebook that Canvas exports, or --title "
-            "'NAME (123)'"
+            "without it: name the gradebook that Canvas exports (coursekit export "
+            f"{table.name} FILE), or say --title 'NAME (123)'"
         )
     left_out = sum(for_canvas(row) is None for row in table.rows)
     if left_out:
@@ -221,3 +225,22 @@ FORMATS = {
     ),
     "ags": Format(write=as_ags, ending="jsonl"),
 }
+
+FILES = {  # a format that is filled in -> what the platform's file is called
+    "canvas": "Canvas's gradebook",
+    "worksheet": "Moodle's grading worksheet",
+}
+
+
+def form_of(path: Path) -> str:
+    """Return the format of a platform's file: only Canvas's begins with Student and ID."""
+    source = csv_tables.read(path, FORMATS["canvas"].begins)
+    if source.words()[:2] == ["student", "id"]:
+        return "canvas"
+    if worksheet.find(source) is not None:
+        return "worksheet"
+    raise CourseError(
+        worksheet.unclear(source)
+        or f"{path} is neither {' nor '.join(FILES.values())}; its columns are "
+        f"{', '.join(source.header[:10])}"
+    )

@@ -1,4 +1,4 @@
-"""`coursekit feedback NAME --exchange`: the pages, put where nbgrader fetches them for students.
+"""`coursekit return NAME --to exchange`: the pages, put where nbgrader fetches them for students.
 
 A page lies in the exchange under a hash of the secret that `nbgrader submit` wrote beside the
 notebook, in a folder that students can enter and not list. So each finds their own alone. The

@@ -43,8 +43,8 @@ GROUPS = {
     ),
     "groups": (
         "Submitted another file than their team's",
-        "One file counts for a team. If they were right to work alone, give a class list whose "
-        "column group says so: coursekit collect NAME --roster CSV.",
+        "One file counts for a team. If they were right to work alone, collect a class list whose "
+        "column group says so: coursekit collect NAME FILE --force.",
     ),
     "too_late": (
         "Handed in after the end of the assignment",

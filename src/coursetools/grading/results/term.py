@@ -8,7 +8,6 @@ shares are left out.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -203,7 +202,7 @@ def notes_for_canvas(term: Term) -> list[str]:
     notes = [
         "Canvas knows an assignment by the number in its title, which is not in this table, and "
         "makes new ones; to fill in those that it has, export each alone: coursekit export NAME "
-        "--format canvas --into FILE, the gradebook that Canvas exports",
+        "FILE, the gradebook that Canvas exports",
         "Canvas sets the points of each to those in the line Points Possible",
     ]
     cells = (
@@ -234,15 +233,16 @@ def export_term(course: Course, form: str = "csv", output: Path | None = None) -
     return path, term
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """The command: `format`, `output`, `course`, `quiet`."""
-    path, term = export_term(arguments.course, arguments.format, arguments.output)
+def print_term(
+    course: Course, form: str = "csv", output: Path | None = None, *, quiet: bool = False
+) -> None:
+    """Write the table, and print where it is and what its reader should know."""
+    path, term = export_term(course, form, output)
     print(path)
-    if not arguments.quiet:
+    if not quiet:
         there = counted(len(term.tables), "assignment")
         for sentence in (f"{counted(len(term.students), 'student')}, {there}", *term.notes):
             print(sentence, file=sys.stderr)
-    return 0
 
 
 def share_of(row: Row | None, table: Table) -> float:

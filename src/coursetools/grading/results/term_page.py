@@ -1,4 +1,4 @@
-"""`coursekit term`: one page about a term, all graded assignments side by side.
+"""`coursekit term`: one page about a term, and the table of totals.
 
 Who falls behind, how each assignment went, which misconceptions come back, which questions are
 too hard, late days, and every student's way. The words are in `templates/term.html`.
@@ -17,7 +17,7 @@ from coursetools.grading.records.folders import Folders
 from coursetools.grading.results.falling_behind import RULE, Step
 from coursetools.grading.results.pages import counted, render
 from coursetools.grading.results.report_human import MOST_ROWS, link
-from coursetools.grading.results.term import TermRules, assignments_of
+from coursetools.grading.results.term import TermRules, assignments_of, print_term
 from coursetools.grading.results.term_count import BLURRED, HARD, TermCount, count_term
 
 SHOWN = {"missing": "–", "open": "open", "excused": "EX", "not graded": "?"}
@@ -42,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     handed = sum(sum(1 for _ in Folders(course, name).verdicts.glob("*")) for name in names)
     with track(handed, "term", arguments.quiet) as progress:
         print(write_term(course, progress))
+    print_term(course, quiet=arguments.quiet)
     return 0
 
 

@@ -50,11 +50,13 @@ from coursetools.text import some
 
 BATCH = 50  # rows in one transaction
 BATCH_SECONDS = 2.0  # at most between a verdict and its row
+MOST = 16  # processes that grade at a time
+EACH = 1 << 30  # bytes of memory that one of them may need
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to grade; the names are those of the command line."""
+    """How to grade; what the command line has no name for is for tests and programs."""
 
     workers: int | None = None
     cluster: str | None = None
@@ -77,6 +79,17 @@ class Plan:
     unchanged: int = 0
     entered: int = 0  # of `write`, those that the gradebook has nothing of
     recomputed: int = 0  # of `write`, those that it has something else of
+
+
+def processes_here() -> int:
+    """Return how many processes grade at a time: one per core, as far as the memory goes."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    most = min(allowed or 1, MOST)
+    with suppress(ModuleNotFoundError):
+        from psutil import virtual_memory
+
+        most = min(most, virtual_memory().available // EACH)
+    return max(1, most)
 
 
 Tracker = Callable[[int], AbstractContextManager[Progress]]
@@ -330,7 +343,7 @@ class _Run:
             from coursetools.grading.running.judge_on_cluster import judged_on_cluster
 
             return judged_on_cluster(start, tasks, options.cluster)
-        workers = workers or options.workers or min(os.cpu_count() or 1, 16)
+        workers = workers or options.workers or processes_here()
         return judged(start, tasks, workers, limits.longest)
 
     def _judged(self, outcome: Outcome) -> None:

@@ -62,10 +62,6 @@ class Summary:
             parts.append(f"{self.rewritten} graded before, and the graded notebook written again")
         return ", ".join([*parts, f"{self.unchanged} unchanged"])
 
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return self.__dict__ | {"exit_code": self.exit_code}
-
     def as_table(self) -> str:
         """Return the lines for a terminal."""
         if not self.handed_in:
@@ -92,7 +88,7 @@ class Summary:
         if self.time_unknown:
             lines.append(
                 f"  hand-in time unknown for {self.time_unknown}, so no late penalty applies to "
-                f"them; to add times: coursekit collect {self.assignment} --times CSV"
+                f"them; to add times: coursekit collect {self.assignment} FILE"
             )
         if self.internal:
             some = ", ".join(self.internal[:5]) + (" …" if len(self.internal) > 5 else "")
@@ -103,8 +99,8 @@ class Summary:
 def nobody(name: str) -> str:
     """Return what to say where nothing was handed in yet."""
     return (
-        f"{name}: nobody has handed anything in yet; take it in with coursekit collect {name} "
-        "--zip FILE (or --from FOLDER, --exchange)"
+        f"{name}: nobody has handed anything in yet; collect the zip or folder of submissions with "
+        f"coursekit collect {name} FILE"
     )
 
 

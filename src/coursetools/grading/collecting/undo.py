@@ -1,4 +1,4 @@
-"""`coursekit collect NAME --forget`: what the latest collecting has added is taken back.
+"""`coursekit collect NAME --undo`: what the latest collecting has added is taken back.
 
 Each attempt says with which collecting it came. What is taken back is put into
 `autograder/forgotten/`, and counts for nothing there; an attempt from before counts again.
@@ -6,8 +6,6 @@ Each attempt says with which collecting it came. What is taken back is put into
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,7 +26,7 @@ from coursetools.grading.records.log import record
 from coursetools.text import some
 
 
-def forget(folders: Folders, students: Sequence[str] = ()) -> list[Attempt]:
+def undo(folders: Folders, students: Sequence[str] = ()) -> list[Attempt]:
     """Take back what the latest collecting added, or of each of some students their latest.
 
     Return the attempts that were taken back, as they were.
@@ -104,19 +102,15 @@ def _collected(attempt: Attempt) -> str:
     return str(attempt[1].get("collected", ""))
 
 
-def run(folders: Folders, arguments: argparse.Namespace) -> int:
-    """The command: `forget`, the students; `json`."""
-    gone = forget(folders, list(dict.fromkeys(arguments.forget)))
+def run(folders: Folders, students: Sequence[str]) -> int:
+    """Undo, write it into the log and print what was taken back."""
+    gone = undo(folders, list(dict.fromkeys(students)))
     for attempt in gone:
         facts = {"student": handed_in_by(attempt), "file": attempt[1].get("from")}
         record(folders.course, "taken back", assignment=folders.name, **facts)
     who = sorted({handed_in_by(attempt) for attempt in gone})
     now = [one for one in who if attempts_of(folders, one)]
-    if arguments.json:
-        facts = {"assignment": folders.name, "taken_back": who, "have_earlier": now}
-        print(json.dumps(facts, indent=1, ensure_ascii=False))
-        return 0
-    print(f"{folders.name}: taken back what came last of {some(who)}; it lies in "
+    print(f"{folders.name}: taken back what came last of {some(who)}; it is in "
           "autograder/forgotten")  # fmt: skip
     if now:
         print(f"an attempt from before counts again: {some(now)}")
