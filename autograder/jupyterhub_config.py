@@ -12,13 +12,16 @@ c = get_config()  # noqa: F821
 course = Path(__file__).resolve().parents[1]
 instructor = course.owner()  # the account whose course it is, and who grades
 
-c.JupyterHub.bind_url = "http://127.0.0.1:8000"  # the web server before it has the certificate
-c.JupyterHub.authenticator_class = "pam"  # passwords of the machine
-c.Authenticator.allow_all = True  # whoever has an account; or allowed_users = {"ada", "ben"}
+# This machine only: a web server in front has the certificate and passes on WebSockets too.
+c.JupyterHub.bind_url = "http://127.0.0.1:8000"
+# Passwords of the machine. For a university's login, Canvas or Moodle: the packages
+# oauthenticator and ltiauthenticator.
+c.JupyterHub.authenticator_class = "pam"
+c.Authenticator.allow_all = True  # everyone with an account; or allowed_users = {"ada", "ben"}
 
-c.Spawner.default_url = "/lab"
-c.Spawner.start_timeout = 300  # a class comes at nine o'clock, and each server starts slowly then
-c.Spawner.http_timeout = 300
+c.Spawner.default_url = "/lab"  # JupyterLab, which has nbgrader's menu
+c.Spawner.start_timeout = 300  # servers start slowly when a whole class comes at nine o'clock
+c.Spawner.http_timeout = 300  # the same, for a server's first answer
 c.Spawner.environment = {"OMP_NUM_THREADS": "2"}  # or each torch takes all cores
 
 
@@ -32,4 +35,4 @@ def own_course(spawner):
         }
 
 
-c.Spawner.pre_spawn_hook = own_course
+c.Spawner.pre_spawn_hook = own_course  # for the account that owns this folder, the instructor
