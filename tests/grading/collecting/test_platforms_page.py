@@ -1,4 +1,4 @@
-"""What the page "From the platform's zip to the platform's zip" types is run here, as it stands."""
+"""Every command of the page "Moodle, Canvas and other platforms" is run here, as typed."""
 
 from __future__ import annotations
 
