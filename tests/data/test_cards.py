@@ -14,7 +14,8 @@ from coursekit.data.cards import FILES, Card, checked
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = (
-    "fashion", "digits", "verses", "speeches", "reviews", "scenes", "punctuation", "blanks"
+    "fashion", "digits", "verses", "king_james", "speeches", "reviews", "scenes", "punctuation",
+    "blanks",
 )  # fmt: skip
 PACKAGES = {
     "digits": ["scikit-learn==1.9.1"],
@@ -50,6 +51,7 @@ def test_every_embedded_file_has_its_notice():
     held = {path.name.split(".")[0].split("_")[0] for path in FILES.iterdir()}
     assert {path.name for path in FILES.iterdir()} == {
         "fashion.npz", "fashion.LICENSE.txt", "verses.tsv.gz", "verses.NOTICE.txt",
+        "king_james.tsv.gz", "king_james.NOTICE.txt",
         "review_twins.tsv", "reviews.NOTICE.txt",
         "norm_placement.json", "unigram.json",  # made by scripts of ours; from verses the second
     }  # fmt: skip
@@ -67,7 +69,7 @@ def test_a_missing_package_gets_one_sentence_with_the_command(name, monkeypatch)
     assert "\n" not in said
 
 
-@pytest.mark.parametrize("name", ["fashion", "verses"])
+@pytest.mark.parametrize("name", ["fashion", "verses", "king_james"])
 def test_another_content_gets_one_sentence(name, monkeypatch, tmp_path):
     for path in FILES.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes() + b"x")

