@@ -19,6 +19,7 @@ from coursetools.grading.collecting.strays import find_strays
 from coursetools.grading.collecting.worksheet_numbers import own_rows
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
+from coursetools.grading.records.lock import one_command
 from coursetools.grading.records.log import record
 from coursetools.notes import Notes
 from coursetools.settings.class_settings import time_zone_of
@@ -63,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.undo:
         if arguments.files:
             raise CourseError("--undo takes no files; undo first, then collect them")
-        return undo.run(folders, arguments.students)
+        with one_command(folders, "collect"):
+            return undo.run(folders, arguments.students)
     if arguments.students:
         raise CourseError("--student goes with --undo, which takes back what these students sent")
     if not arguments.files:
@@ -75,6 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
             f"takes one a student; put them into autograder/submitted/STUDENT/{folders.name}/"
         )
     print("\n".join(inputs.lines), flush=True)
+    with one_command(folders, "collect"):
+        take(folders, inputs, arguments)
+    return 0
+
+
+def take(folders: Folders, inputs: Inputs, arguments: argparse.Namespace) -> None:
+    """Read all files, then write what is in them, and print how much that is."""
     note = Notes().note
     delivery = read(folders, inputs, arguments.force, note)
     result = Result(folders.name)
@@ -90,7 +99,6 @@ def run(arguments: argparse.Namespace) -> int:
     write_log(folders, delivery, arguments.force, result)
     if lines := as_lines(result, delivery, arguments.force):
         print("\n".join(lines))
-    return 0
 
 
 def read(folders: Folders, inputs: Inputs, force: bool, note: Note) -> Delivery:
