@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.undo:
         if arguments.files:
             raise CourseError("--undo takes no files; undo first, then collect them")
-        with one_command(folders, "collect"):
+        with locked(folders):
             return undo.run(folders, arguments.students)
     if arguments.students:
         raise CourseError("--student goes with --undo, which takes back what these students sent")
@@ -77,15 +78,22 @@ def run(arguments: argparse.Namespace) -> int:
             f"takes one a student; put them into autograder/submitted/STUDENT/{folders.name}/"
         )
     print("\n".join(inputs.lines), flush=True)
-    with one_command(folders, "collect"):
-        take(folders, inputs, arguments)
+    note = Notes().note
+    with locked(folders):
+        delivery = read(folders, inputs, arguments.force, note)
+        with one_command(folders, "collect"):
+            take(folders, delivery, arguments, note)
     return 0
 
 
-def take(folders: Folders, inputs: Inputs, arguments: argparse.Namespace) -> None:
-    """Read all files, then write what is in them, and print how much that is."""
-    note = Notes().note
-    delivery = read(folders, inputs, arguments.force, note)
+def locked(folders: Folders) -> AbstractContextManager[None]:
+    """Hold the assignment's lock; a course without a class has none, and gets no folder for it."""
+    return one_command(folders, "collect") if folders.class_folder.is_dir() else nullcontext()
+
+
+def take(folders: Folders, delivery: Delivery, arguments: argparse.Namespace, note: Note) -> None:
+    """Write what is in the files, and print how much that is."""
+    inputs = delivery.inputs
     result = Result(folders.name)
     if delivery.people:
         take_class_list(folders, delivery, arguments.force, note)
