@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from coursetools.grading.collecting.strays import find_strays
 from coursetools.grading.collecting.worksheet_numbers import own_rows
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
+from coursetools.grading.records.lock import one_command
 from coursetools.grading.records.log import record
 from coursetools.notes import Notes
 from coursetools.settings.class_settings import time_zone_of
@@ -63,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.undo:
         if arguments.files:
             raise CourseError("--undo takes no files; undo first, then collect them")
-        return undo.run(folders, arguments.students)
+        with locked(folders):
+            return undo.run(folders, arguments.students)
     if arguments.students:
         raise CourseError("--student goes with --undo, which takes back what these students sent")
     if not arguments.files:
@@ -76,7 +79,21 @@ def run(arguments: argparse.Namespace) -> int:
         )
     print("\n".join(inputs.lines), flush=True)
     note = Notes().note
-    delivery = read(folders, inputs, arguments.force, note)
+    with locked(folders):
+        delivery = read(folders, inputs, arguments.force, note)
+        with one_command(folders, "collect"):
+            take(folders, delivery, arguments, note)
+    return 0
+
+
+def locked(folders: Folders) -> AbstractContextManager[None]:
+    """Hold the assignment's lock; a course without a class has none, and gets no folder for it."""
+    return one_command(folders, "collect") if folders.class_folder.is_dir() else nullcontext()
+
+
+def take(folders: Folders, delivery: Delivery, arguments: argparse.Namespace, note: Note) -> None:
+    """Write what is in the files, and print how much that is."""
+    inputs = delivery.inputs
     result = Result(folders.name)
     if delivery.people:
         take_class_list(folders, delivery, arguments.force, note)
@@ -90,7 +107,6 @@ def run(arguments: argparse.Namespace) -> int:
     write_log(folders, delivery, arguments.force, result)
     if lines := as_lines(result, delivery, arguments.force):
         print("\n".join(lines))
-    return 0
 
 
 def read(folders: Folders, inputs: Inputs, force: bool, note: Note) -> Delivery:

@@ -20,10 +20,12 @@ from coursetools.grading.gradebook.lateness import lateness_of, read_lateness, w
 from coursetools.grading.records import log
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
+from coursetools.grading.records.lock import one_writer
 from coursetools.settings.class_settings import time_zone_of
 from coursetools.settings.extensions import (
     ALL,
     EXCUSED,
+    FILE,
     Extensions,
     Line,
     check_line,
@@ -58,9 +60,10 @@ def extend(
                 f"{spelled(extension)} is not later than the deadline of {name}, {spelled(due)}"
             )
     new = [check_line(Line(who, name, extension, " ".join(why.split()))) for who in people]
-    table = Extensions.read(course)
-    table.put(new)
-    table.write()
+    with one_writer(course / FILE):
+        table = Extensions.read(course)
+        table.put(new)
+        table.write()
     for who in people:
         log.record(course, "settings", assignment=name, student=who, extension=what, why=why)
     _into_gradebook(course, name)
@@ -74,16 +77,17 @@ def take_back(
     course: Course, name: str, students: list[str], note: Note = lambda text: None
 ) -> list[str]:
     """Take lines out of the table, all or none; return what is to be said."""
-    table = Extensions.read(course)
     folders = _folders(course, name)
-    people = [
-        who if (who, name) in table.lines else _people(folders, [who], lambda text: None)[0]
-        for who in students
-    ]
-    for who in people:
-        if table.lines.pop((who, name), None) is None:
-            raise CourseError(f"{who} has no extension for {name} in {course.relative(table.path)}")
-    table.write()
+    with one_writer(course / FILE):
+        table = Extensions.read(course)
+        people = [
+            who if (who, name) in table.lines else _people(folders, [who], lambda text: None)[0]
+            for who in students
+        ]
+        for who in people:
+            if table.lines.pop((who, name), None) is None:
+                raise CourseError(f"{who} has no extension for {name} in {FILE}")
+        table.write()
     for who in people:
         log.record(course, "settings", assignment=name, student=who, extension="taken back")
     _into_gradebook(course, name)

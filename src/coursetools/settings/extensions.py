@@ -24,6 +24,7 @@ from coursetools.settings.class_settings import time_zone_of
 from coursetools.text import some
 
 COLUMNS = ("id", "assignment", "extension", "why")
+FILE = "autograder/extensions.csv"
 ALL = "all"  # in place of an assignment's name
 EXCUSED = "excused"
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(h|hours?|d|days?|min|minutes?)", re.IGNORECASE)
@@ -98,7 +99,7 @@ class Extensions:
     @classmethod
     def read(cls, course: Course) -> Self:
         """Read the table of a class, an empty one where there is no file."""
-        path = course / "autograder" / "extensions.csv"
+        path = course / FILE
         if not path.is_file() or not path.read_bytes().strip():
             return cls(path)
         table, zone = csv_tables.read(path, ",".join(COLUMNS)), time_zone_of(course)

@@ -368,7 +368,7 @@ def test_two_at_once(classroom):
     folders.verdicts.parent.mkdir(parents=True)
     with folders.verdicts.with_suffix(".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(CourseError, match="being graded by another"):
+        with pytest.raises(CourseError, match="ps1 is in use"):
             grade_class(classroom.course, "ps1", options())
 
 

@@ -47,7 +47,8 @@ class InGit:
 
 def _git(course: Course, *words: str) -> list[str]:
     """Return what git says, a name or a line each; [] where it fails, or is not installed."""
-    command = ["git", "-C", str(course), *words]
+    # On a shared machine the course may be another account's, of which git would say nothing.
+    command = ["git", "-c", "safe.directory=*", "-C", str(course), *words]
     try:
         made = subprocess.run(command, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):

@@ -17,11 +17,12 @@ from coursetools.grading.changes.journal import Journal, total_of
 from coursetools.grading.records.attempts import submitted_digest
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
+from coursetools.grading.records.lock import one_command, one_writer
 from coursetools.grading.records.log import account, now, record
 from coursetools.grading.records.overrides import (
     EVERYBODY,
+    FILE,
     Override,
-    alone,
     check_points,
     read_all,
     write_all,
@@ -64,27 +65,30 @@ def override(
             raise CourseError("say why, with --why TEXT; the student reads it in the feedback")
         if has_unseen(why):
             raise CourseError("--why contains invisible characters")
-    with alone(course):
-        rows = {row.key: row for row in read_all(course)}
-        asked = [groups.person(one) for one in asked]
+    with one_command(folders, "override"):
+        with one_writer(course / FILE):
+            rows = {row.key: row for row in read_all(course)}
+            asked = [groups.person(one) for one in asked]
+            for one in who:
+                key = name, cell, one
+                before = [
+                    rows.pop((name, cell, of), None) for of in dict.fromkeys((one, groups.key(one)))
+                ]
+                if points is not None:  # the newest comes last
+                    rows[key] = Override(*key, points, why, account(), now()[:19] + "Z")
+                elif one in asked and not any(before):
+                    of = "everybody" if one == EVERYBODY else one
+                    raise CourseError(f"there is no override of {cell} for {of} in {name}")
+            write_all(course, list(rows.values()))
+        action = "override" if points is not None else "override taken back"
         for one in who:
-            key = name, cell, one
-            before = [
-                rows.pop((name, cell, of), None) for of in dict.fromkeys((one, groups.key(one)))
-            ]
-            if points is not None:  # the newest comes last
-                rows[key] = Override(*key, points, why, account(), now()[:19] + "Z")
-            elif one in asked and not any(before):
-                of = "everybody" if one == EVERYBODY else one
-                raise CourseError(f"there is no override of {cell} for {of} in {name}")
-        write_all(course, list(rows.values()))
-    action = "override" if points is not None else "override taken back"
-    for one in who:
-        of = "everybody" if one == EVERYBODY else one
-        record(course, action, assignment=name, question=cell, student=of, points=points, why=why)
-    if any(folders.verdicts.glob("*/*.json")):
-        enter_again(course, name, progress)
-    return Journal.read(folders).look(action)
+            of = "everybody" if one == EVERYBODY else one
+            record(
+                course, action, assignment=name, question=cell, student=of, points=points, why=why
+            )
+        if any(folders.verdicts.glob("*/*.json")):
+            enter_again(course, name, progress)
+        return Journal.read(folders).look(action)
 
 
 def with_team(folders: Folders, groups: Groups, students: list[str]) -> list[str]:

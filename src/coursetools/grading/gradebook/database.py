@@ -10,7 +10,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import create_engine, event, inspect, select
@@ -97,6 +98,9 @@ class Database:
         from nbgrader.api import Course, Gradebook
 
         plain = create_engine(self.url)
+        if self.url.startswith("sqlite:///"):
+            with suppress(OSError):  # SQLite would give others no right to write to it, ever
+                Path(self.url.removeprefix("sqlite:///")).touch(exist_ok=False)
         try:
             if inspect(plain).has_table(Course.__tablename__):
                 course = select(Course.__table__.c.id).where(

@@ -10,8 +10,7 @@ gradebook in step without running anybody again.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, field, fields
 from functools import cached_property
 from typing import Self
@@ -174,14 +173,3 @@ def check_points(text: str, where: str, most: float = math.inf) -> None:
 def write_all(course: Course, rows: list[Override]) -> None:
     """Write the file."""
     write_whole(course / FILE, csv_tables.as_text([COLUMNS, *map(astuple, rows)]))
-
-
-@contextmanager
-def alone(course: Course) -> Iterator[None]:
-    """Hold a lock on the file, for who reads it in order to write it."""
-    from filelock import FileLock
-
-    path = course / FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_name(f".{path.name}.lock"), timeout=30):
-        yield

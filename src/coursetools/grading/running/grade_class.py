@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from coursetools.grading.gradebook.database import WAIT
 from coursetools.grading.gradebook.submission_rows import Row
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
+from coursetools.grading.records.lock import one_command
 from coursetools.grading.records.overrides import Overrides
 from coursetools.grading.records.verdict import Verdict
 from coursetools.grading.records.verdict_files import Entry, Place, Verdicts
@@ -102,7 +103,7 @@ def enter_again(course: Course, name: str, progress: Progress | None = None) -> 
     """
     folders, progress = Folders(course, name), progress or Progress()
     masters = masters_of(folders)
-    with _alone(folders, False):
+    with one_command(folders, "grade"):
         return _Run(folders, masters, Options(), progress).enter()
 
 
@@ -121,7 +122,7 @@ def grade_class(
     options, folders = options or Options(), Folders(course, name)
     progress = progress or Progress()
     masters = masters_of(folders, options.master)
-    with _alone(folders, options.dry_run):
+    with nullcontext() if options.dry_run else one_command(folders, "grade"):
         run = _Run(folders, masters, options, progress)
         return run.dry() if options.dry_run else run.all(tracker)
 
@@ -439,23 +440,3 @@ def ran_out_of_time(verdict: Verdict) -> bool:
         question.status == "TIMEOUT" or any(case.status == "TIMEOUT" for case in question.cases)
         for question in verdict.questions
     )
-
-
-@contextmanager
-def _alone(folders: Folders, dry: bool) -> Iterator[None]:
-    """Hold the assignment's lock; it goes with the process, however that ends."""
-    if dry:
-        yield
-        return
-    from filelock import FileLock, Timeout
-
-    folders.verdicts.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        # One that was just killed has it until what it was starting has begun.
-        held = FileLock(folders.verdicts.with_suffix(".lock")).acquire(timeout=1)
-    except Timeout as error:
-        raise CourseError(
-            f"{folders.name} is being graded by another coursekit grade; wait for it"
-        ) from error
-    with held:
-        yield
