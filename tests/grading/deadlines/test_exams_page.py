@@ -66,7 +66,7 @@ def test_an_exam_is_held_as_the_page_says(week, monkeypatch, capsys):
     run(extend)
     (waits,) = re.findall(r"^> a21_exam is an exam until (.+)$", PAGE, flags=re.MULTILINE)
     over = spelled(exam_of(week.course, "ps1").over)
-    assert waits == f"{over}, the longest extension; no feedback is written before"
+    assert waits == f"{over} (the longest extension): no feedback is written before it is over"
 
     today(-HOUR, HOUR)
     assert rule_of(week.course.private("ps1")).end == 6 * 60
@@ -76,7 +76,7 @@ def test_an_exam_is_held_as_the_page_says(week, monkeypatch, capsys):
     run(take_in)
     assert week.say("return", "ps1") == 1
     said = capsys.readouterr().err
-    assert said.strip().endswith("the longest extension; no feedback is written before")
+    assert said.strip().endswith("the longest extension): no feedback is written before it is over")
 
     today(-3 * HOUR, -HOUR)
     run(afterwards)

@@ -86,7 +86,7 @@ def test_a_free_step_needs_no_late_day():
         ("steps = 3", "steps should be a list"),
         ("steps = [{hours = 24}]", "found {'hours': 24}"),
         ("steps = [{hours = 24, credit = 1.5}]", "credit from 0 to 1"),
-        ("steps = [{hours = 24, credit = 0.5}, {hours = 24, credit = 0.4}]", "hours rise"),
+        ("steps = [{hours = 24, credit = 0.5}, {hours = 24, credit = 0.4}]", "hours must rise"),
         ("steps = [{hours = 24, credit = 0.5}, {hours = 48, credit = 0.6}]", "credit falls"),
         ("rate = 0.1\nsteps = [{hours = 24, credit = 0.5}]", "keep one"),
         ("end_hours = -1", "end_hours is -1"),

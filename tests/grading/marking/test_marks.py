@@ -59,13 +59,13 @@ def test_points_that_are_left_out_follow_from_the_items(tmp_path, items, points)
     ("column", "value", "said"),
     [
         (0, "bbbbbbbbbb", "no answer to why has the code 'bbbbbbbbbb'; if its student has handed"),
-        (1, "what", "'what' is not a question in words; there are why"),
-        (2, "", "it should say who marked, in the column marker"),
-        (3, "signs else", "'else' is not an item of the rubric of why, which has signs, why, odd"),
-        (4, "3.5", "points are '3.5', and should be a number from 0 to 3"),
-        (4, "nan", "points are 'nan', and should be a number from 0 to 3"),
-        (4, "-1", "points are '-1', and should be a number from 0 to 3"),
-        (4, "one", "points are 'one', and should be a number from 0 to 3"),
+        (1, "what", "'what' is not a written question of this assignment; it has why"),
+        (2, "", "the column marker is empty; it should say who marked"),
+        (3, "signs else", "'else' is not in the rubric of why, which has signs, why, odd"),
+        (4, "3.5", "points must be a number from 0 to 3, got '3.5'"),
+        (4, "nan", "points must be a number from 0 to 3, got 'nan'"),
+        (4, "-1", "points must be a number from 0 to 3, got '-1'"),
+        (4, "one", "points must be a number from 0 to 3, got 'one'"),
     ],
 )
 def test_a_row_that_is_not_clear_is_named(tmp_path, column, value, said):
@@ -76,7 +76,7 @@ def test_a_row_that_is_not_clear_is_named(tmp_path, column, value, said):
 
 def test_one_marker_gives_one_mark(tmp_path):
     (told,) = read(tmp_path, GOOD, [*GOOD[:4], "2", ""])[1]
-    assert told.endswith("mia gives 2 points here and another mark, of 1, above; keep one of the "
+    assert told.endswith("mia gives 2 points here, but 1 above; keep one of the "
                          "two rows")  # fmt: skip
 
 
@@ -219,6 +219,9 @@ def test_those_who_share_an_answer_have_one_line(desk, capsys):
     desk.type("collect", "ps1", desk.table("mia", ada=("", 5), eve=("", 1)))
     desk.type("collect", "ps1", desk.table("mia", ada=("", 3), eve=("", 2)), code=1)
     said = capsys.readouterr().err
-    assert said.count(f"why {desk.codes['ada']} has 5 points by hand, and in this table 3") == 1
+    assert (
+        said.count(f"why {desk.codes['ada']} already has 5 points by hand, but in this table 3")
+        == 1
+    )
     assert f"why {desk.codes['eve']} has 1 point by hand, and in this table 2" in said
     assert "no mark was taken: 2 rows to look at" in said  # ada's answer is cy's, too

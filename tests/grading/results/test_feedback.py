@@ -352,7 +352,7 @@ def test_late_penalty_is_explained(classroom) -> None:
     classroom.late(rate=0.5)
     classroom.hand_in("ada", classroom.partial(), manual=3.0, hours_late=5)
     seen = read(page_of(classroom, "ada")).text
-    assert "6 points for your work, less 3 because it came late (5 hours)" in seen
+    assert "6 points for your work, less 3 because it was late (5 hours)" in seen
     assert "3 of 9 points" in seen
 
 
