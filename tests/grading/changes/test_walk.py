@@ -179,7 +179,7 @@ def test_what_cannot_be_is_said_in_a_sentence(week):
         ("override ps1 cube 4 --why x", "should be full, drop, keep or a number from 0 to 3"),
         ("override ps1 cube nan --why x", "should be full, drop"),
         ("override ps1 cube remove --why x", "or none to remove an override"),
-        ("override ps1 cube full", "say why, with --why TEXT"),
+        ("override ps1 cube full", "an override needs a reason"),
         (
             "override ps1 cube full --student bem --why x",
             "No student bem. Did you mean ben?",

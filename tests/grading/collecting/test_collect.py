@@ -128,7 +128,7 @@ def test_zips_that_are_none(folders, tmp_path, monkeypatch):
         collect(folders, from_zip(many, "ps1"))
     monkeypatch.setattr("coursetools.grading.collecting.origins.MEMBERS", 99)
     monkeypatch.setattr("coursetools.grading.collecting.origins.TOTAL", 29)
-    with pytest.raises(CourseError, match="larger inside"):
+    with pytest.raises(CourseError, match="unpacks to far more"):
         collect(folders, from_zip(many, "ps1"))
 
 
@@ -179,7 +179,9 @@ def test_a_folder(folders, tmp_path):
     assert found == {"ada": "ada", "ben": "ben", "cy": "cy again", "dee": "dee", "eve": "eve"}
     whys = {refused.label: refused.why for refused in result.refused}
     assert set(whys) == {"ps1.ipynb", "roster.csv", "fay.ipynb", "gus.ipynb", "hal"}
-    assert result.notes == ["big.ipynb is larger than 20 MB and cannot be graded"]
+    assert result.notes == [
+        "big.ipynb is larger than 20 MB and cannot be graded; the feedback says so"
+    ]
 
 
 def test_nbgraders_own_folder(folders, tmp_path):

@@ -472,4 +472,4 @@ def test_the_command_names_who_is_missing_and_who_is_set_aside(classroom, tmp_pa
     (classroom.source / "ps1.ipynb").rename(classroom.source / "one.ipynb")
     (classroom.source / "two.ipynb").write_text("{}")
     assert main([*asked, str(path)]) != 0
-    assert "ps1 has 2 notebooks (one, two), and collect takes one" in capsys.readouterr().err
+    assert "ps1 has 2 notebooks (one, two), but collect takes one" in capsys.readouterr().err

@@ -80,7 +80,7 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
     times.write_text("\n".join(lines))
     assert main([*asked, str(times)]) == 0
     said = capsys.readouterr()
-    assert "unknown" not in said.out and "without a zone were read as UTC+02:00" in said.err
+    assert "unknown" not in said.out and "without a time zone were read as UTC+02:00" in said.err
     assert stamp(folders, "doejane") == "2026-10-01 09:59:00 UTC"  # in the deadline's zone
     grade(classroom.course)
     assert penalties(classroom.root) == {"doejane": None, "wangwei": 1.0}

@@ -88,7 +88,7 @@ def test_one_of_another_assignment_is_refused_by_its_numbers(desk, classroom, gi
     path = sheet(rows(901), classroom.root / "Grades.csv")
     said = desk(GIVEN[given].format(path), 1)
     assert "have different participant numbers" in said and "Ada Aa (ada)" in said
-    assert "901 here and 501" in said and not (classroom.root / "filled.csv").exists()
+    assert "901 here, but 501" in said and not (classroom.root / "filled.csv").exists()
 
 
 @pytest.mark.parametrize("given", GIVEN)

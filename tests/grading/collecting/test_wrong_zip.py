@@ -74,8 +74,8 @@ def test_a_zip_of_another_assignment_is_refused_as_a_whole(told, folders, ours):
     )
     assert not folders.class_folder.exists()
     code, said = told("class.csv", path, "--force")
-    assert code == 0 and "3 new" in said and "taken all the same: 2 (01: ps2, 02: ps2)" in said
-    assert "--force: 2 of 3 notebooks are of ps2, not of ps1" in said
+    assert code == 0 and "3 new" in said and "taken anyway: 2 (01: ps2, 02: ps2)" in said
+    assert "--force: 2 of 3 notebooks belong to ps2, not to ps1" in said
 
 
 def test_one_notebook_of_another_assignment_is_taken_and_named(told, ours):
@@ -180,10 +180,10 @@ def test_only_some_students_and_only_the_last_time(told, folders, tmp_path):
     assert not (folders.class_folder / "attempts" / "ada").exists()
     assert list(folders.students()) == ["bo"] and list(Ledger.read(folders).students) == ["bo"]
     code, said = told("--undo", "--student", "ada")
-    assert code == 1 and "nothing of ps1 was collected of 1 (ada)" in said
+    assert code == 1 and "nothing was collected for ps1 from 1 (ada)" in said
     told("--undo")
     code, said = told("--undo")
-    assert code == 1 and "nothing of ps1 was collected" in said
+    assert code == 1 and "nothing was collected for ps1" in said
     told("2.zip")
     assert submitted(folders) == {"ada": "2", "bo": "2"}
 

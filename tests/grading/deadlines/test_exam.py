@@ -265,7 +265,7 @@ def test_an_exam_has_an_end(course, late, end):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[exam]\nstart = 2026-12-14T09:00:00Z\n", "has [exam] and no due, at which it ends"),
+        ("[exam]\nstart = 2026-12-14T09:00:00Z\n", "has [exam], but no due, its end"),
         ("due = 2026-12-14T09:00:00Z\nexam = 1\n", "exam should be a table, [exam], found 1"),
         ("due = 2026-12-14T09:00:00Z\n[exam]\n", "[exam] start should be a time with its zone"),
         ("due = 2026-12-14T09:00:00Z\n[exam]\nstart = 2026-12-14T09:30:00Z\n", "is earlier"),
@@ -350,13 +350,17 @@ def test_a_class_sits_an_exam_and_hears_of_it_when_the_last_is_done(week, capsys
     assert week.say("review", "ps1") == 0
     page = Folders(week.course, "ps1").report.read_text()
     assert "Before the start, or after the end" in page
-    assert page.count("came before the exam began") == page.count("came after the end") == 1
+    assert (
+        page.count("submitted before the exam started")
+        == page.count("submitted after the end")
+        == 1
+    )
     scores = week.column("ps1", "score")
     assert [scores[who] for who in ("ada", "bob", "cy")] == ["2", "0", ""]  # cy still has time
     capsys.readouterr()
     assert week.say("return", "ps1") == 1
     said = capsys.readouterr().err
-    assert "ps1 is an exam until" in said and "the longest extension; no feedback" in said
+    assert "ps1 is an exam until" in said and "(the longest extension): no feedback" in said
     assert week.say("next", "ps1") == 0
     assert "feedback: ps1 is an exam until" in capsys.readouterr().out
     assert week.say("settings", "ps1", "--extend", "45min", "--student", "cy", "--quiet") == 0

@@ -87,7 +87,7 @@ def test_a_free_step_needs_no_late_day():
         ("steps = [{hours = 24}]", "found {'hours': 24}"),
         ("steps = [{hours = 24, credit = 1.5}]", "credit from 0 to 1"),
         ("steps = [{hours = 24, credit = 0.5}, {hours = 24, credit = 0.4}]", "hours must rise"),
-        ("steps = [{hours = 24, credit = 0.5}, {hours = 48, credit = 0.6}]", "credit falls"),
+        ("steps = [{hours = 24, credit = 0.5}, {hours = 48, credit = 0.6}]", "credit must fall"),
         ("rate = 0.1\nsteps = [{hours = 24, credit = 0.5}]", "keep one"),
         ("end_hours = -1", "end_hours is -1"),
         ("end = 3", "unknown end; expected rate, grace_hours, most, steps, end_hours"),

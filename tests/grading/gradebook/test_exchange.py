@@ -61,7 +61,7 @@ def fetched(folders: Folders, secret: str) -> Path:
 def test_each_page_is_where_nbgrader_looks_for_it(folders, capsys):
     assert feedback(folders) == 0
     said = capsys.readouterr().out
-    assert f"2 students can fetch it, from {folders.exchange / 'feedback'}" in said
+    assert f"2 students can fetch their feedback from {folders.exchange / 'feedback'}" in said
     assert "not submitted through the exchange, so not returned there: 1 (cy)" in said
     place = folders.exchange / "feedback"
     assert stat.S_IMODE(place.stat().st_mode) == 0o711 and len(list(place.iterdir())) == 2

@@ -137,7 +137,7 @@ def test_moodle_has_its_columns(classroom) -> None:
     rows = list(csv.DictReader(path.open(encoding="utf-8", newline="")))
     assert rows[0]["ID number"] == "ada" and rows[0]["Email address"] == "a@example.org"
     assert rows[0]["Assignment: powers (Real)"] == "3"
-    assert "still to be read" in rows[0]["Assignment: powers (Feedback)"]
+    assert "not marked yet" in rows[0]["Assignment: powers (Feedback)"]
     assert rows[1]["Assignment: powers (Real)"] == ""
 
 
@@ -280,7 +280,7 @@ def test_canvas_gets_its_own_table_back(classroom, tmp_path) -> None:
         export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
     given.write_text(CANVAS.replace("S77", "xyz").replace(",ada,", ",pqr,"), encoding="utf-8")
     _, table = export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
-    strangers = f"{given}: not on the class list, left as they are: 2 (pqr, xyz)"
+    strangers = f"{given}: not on the class list, so unchanged: 2 (pqr, xyz)"
     assert [one for one in table.notes if "class list" in one] == [strangers]
     given.write_text(CANVAS.replace("Squares (90)", "Powers (90)"), encoding="utf-8")
     path, _ = export(classroom.course, classroom.name, "canvas", into=given, title="Powers (91)")
@@ -330,7 +330,7 @@ def test_moodles_worksheet_comes_back_with_grades(classroom, tmp_path) -> None:
             assert old[column] == new[column], column
     said = " ".join(table.notes)
     assert "line 4: this grade is locked in Moodle" in said and "line 5: dee@uni.edu is not" in said
-    assert "Moodle's maximum is 8.00 and ours 9" in said
+    assert "the assignment is worth 8.00 points in Moodle and 9 here" in said
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_who_is_not_graded_yet_has_no_number(classroom, capsys, read_page) -> No
     again = "submitted again since the score in the table: 1 (ada); run coursekit grade powers"
     assert again in said and not any("could not be graded" in one for one in said)
     comments = {row.student.id: remark(row, table) for row in table.rows}
-    assert comments["cy"] == "Not graded yet." and "newer attempt is not" in comments["ada"]
+    assert comments["cy"] == "Not graded yet." and "newer submission is not" in comments["ada"]
     path, _ = export(classroom.course, classroom.name, "ags")
     assert json.loads(path.read_text().splitlines()[2])["gradingProgress"] == "Pending"
 

@@ -117,7 +117,7 @@ def test_the_notebook_says_what_the_page_says(classroom, tmp_path) -> None:
     assert returned(classroom, "--to", "canvas") == 0
     cells = json.loads(members(classroom, "canvas")["a_1_2_p.ipynb"])["cells"]
     top, beside = cells[0]["source"], [c for c in cells if c["id"].startswith("feedback-")]
-    assert top.startswith("# Feedback: 4.5 of 9 points\n") and "less 0.5 because it came" in top
+    assert top.startswith("# Feedback: 4.5 of 9 points\n") and "less 0.5 because it was late" in top
     assert "1. Squares, 2 of 3 points: You doubled where you should square." in top
     above = [cells[cells.index(one) - 1]["id"] for one in beside]
     assert above == ["id-test-square", "id-test-cube", "id-words"]

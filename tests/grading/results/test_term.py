@@ -55,7 +55,7 @@ def test_settings_that_cannot_be_meant_are_named(classroom, text, said):
 
 
 def test_who_is_not_graded_has_no_total_and_is_named(classroom, capsys):
-    with pytest.raises(CourseError, match="nothing is graded yet"):
+    with pytest.raises(CourseError, match="no graded assignments to add up yet"):
         read_term(classroom.course)
     classroom.hand_in("ada", classroom.partial(), manual=3)
     classroom.hand_in("int", classroom.empty("INTERNAL", "ours"))

@@ -79,7 +79,7 @@ def from_zip(path: Path, name: str) -> Found:
         raise CourseError(f"{path} has {len(members)} files; more than {MEMBERS} are refused")
     packed = sum(member.compress_size for member in members)
     if packed > path.stat().st_size or sum(m.file_size for m in members) > TOTAL:
-        raise CourseError(f"{path} would unpack to more than {TOTAL >> 30} GB; it was not unpacked")
+        raise CourseError(f"{path} unpacks to far more than a class's work; it was not unpacked")
     refused: Found = []
     files = []
     for member in members:

@@ -59,7 +59,8 @@ class Summary:
             what = "times, deadline, late rule or an override changed"
             parts.append(f"{self.recomputed} recomputed without a rerun ({what})")
         if self.rewritten:
-            parts.append(f"{self.rewritten} graded notebooks written again")
+            plural = "s" * (self.rewritten != 1)
+            parts.append(f"{self.rewritten} graded notebook{plural} written again")
         return ", ".join([*parts, f"{self.unchanged} unchanged"])
 
     def as_table(self) -> str:
