@@ -143,8 +143,8 @@ def test_names_and_files_go_before_between_and_after_options():
         (("notebooks", "lint", "nowhere"), "No file nowhere."),
         (("notebooks", "lint", "_config.yml"), "_config.yml is not a notebook"),
         (("--root", "nowhere", "book"), "there is no folder nowhere"),
-        (("override", "ps1", "cube", "full", "more"), "more; coursekit override --help"),
-        (("settings", "ps1", "a"), "a; coursekit settings --help"),
+        (("override", "ps1", "cube", "full", "more"), "more; see coursekit override --help"),
+        (("settings", "ps1", "a"), "a; see coursekit settings --help"),
     ],
 )
 def test_what_does_not_exist_is_one_sentence_and_exit_code_2(inside, capsys, arguments, said):
@@ -188,7 +188,7 @@ def test_lint_prints_each_problem_and_fix_mends(inside, capsys):
     assert only_sentence(err) == "coursekit: error: 2 problems in 1 file"
     code, out, err = ask(capsys, "notebooks", "lint", "--fix")
     assert (code, err) == (0, [])
-    assert out == "notebooks/one.ipynb: mended\n1 file in good form\n"
+    assert out == "notebooks/one.ipynb: fixed\n1 file in good form\n"
     assert ask(capsys, "--quiet", "notebooks", "lint", "--fix") == (0, "", [])
 
 

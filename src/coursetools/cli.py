@@ -92,8 +92,8 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(_no_command(self.prog, action, str(value)))
 
     def error(self, message: str) -> NoReturn:
-        end = "" if message.endswith((".", "?")) else ";"
-        raise UsageError(f"{message}{end} {self.prog} --help lists what there is")
+        see = " See" if message.endswith((".", "?")) else "; see"
+        raise UsageError(f"{message}{see} {self.prog} --help")
 
 
 def _no_command(prog: str, action: Any, name: str) -> str:
@@ -328,7 +328,7 @@ def lint_notebooks(arguments: argparse.Namespace) -> int:
     ]
     for path in paths:
         if arguments.fix and fix(path) and not arguments.quiet:
-            print(f"{course.relative(path)}: mended")
+            print(f"{course.relative(path)}: fixed")
         problems += [(course.relative(path), problem) for problem in lint(path)]
     for name, problem in problems:
         print(f"{name}, cell {problem.cell}: " if problem.cell else f"{name}: ", end="")

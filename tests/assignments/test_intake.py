@@ -55,7 +55,7 @@ def zipped() -> bytes:
         (b'{"cells": [], "x": ' + b"9" * 10_000 + b"}", "a number", "Download"),
         (b"[" + b"[]," * 2_100_000 + b"0]", "too complex", "clear the outputs"),
         (json.dumps({"worksheets": 3, "nbformat": 3}).encode(), "no cells", "Download"),
-        (b'{"cells": [' + b'{"cell_type":"raw"},' * 6000 + b"0]}", "more than 5000", "hand in"),
+        (b'{"cells": [' + b'{"cell_type":"raw"},' * 6000 + b"0]}", "more than 5000", "submit"),
     ],
 )
 def test_a_reason_and_what_to_do(data, reason, hint):

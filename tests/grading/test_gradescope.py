@@ -63,7 +63,7 @@ def test_a_submission_is_graded_there(autograder, monkeypatch, capsys):
     (autograder / "submission" / "my work.ipynb").rename(autograder / "submission" / "work.txt")
     assert gradescope.main(autograder) == 0
     found = results(autograder)
-    assert found["score"] == 0 and found["output"] == "MISSING: the notebook was not handed in"
+    assert found["score"] == 0 and found["output"] == "MISSING: the notebook was not submitted"
     (autograder / "results" / "results.json").unlink()
     failed = Verdict(assignment="ps1", status="INTERNAL", reason="", points=0.0, max_points=0.0)
     monkeypatch.setattr(gradescope, "no_file", lambda *_: failed)

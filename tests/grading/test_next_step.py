@@ -67,7 +67,7 @@ def test_from_the_class_list_to_a_table(folders, tmp_path, capsys):
         f"$ coursekit collect ps1 '{handed_in}'",
         "To be graded: 2 notebooks.",
         "Feedback: 0 of 2 students have a page; not returned.",
-        "That is all.",
+        "Done. You can run coursekit next ps1 again",
     ):
         assert sentence in said
     assert folders.report.is_file() and not folders.export.exists()  # pages to look at
@@ -76,17 +76,17 @@ def test_from_the_class_list_to_a_table(folders, tmp_path, capsys):
 
 def test_it_can_be_left_and_taken_up(folders, tmp_path, capsys):
     assert walked(folders, [str(tmp_path / "class.csv"), "", "q"])[0] == 0
-    assert "Left here; coursekit next ps1 goes on" in capsys.readouterr().out
+    assert "Stopped. coursekit next ps1 continues" in capsys.readouterr().out
     code, ran = walked(folders, ["", str(tmp_path / "from the platform")])
     assert (code, len(ran)) == (0, 1)
     said = capsys.readouterr().out
-    assert "Class list: 3 students." in said and "Left here" in said
+    assert "Class list: 3 students." in said and "Stopped. " in said
     # what is done alone counts as done
     assert cli.main(["review", "ps1", "--root", str(folders.course.root)]) in (0, 1)
     code, ran = walked(folders, ["", "", "n", "n", "n"])
     assert (code, ran) == (0, [])
     said = capsys.readouterr().out
-    assert "Handed in: 2 students; nothing from 1 (cy)." in said
+    assert "Submitted: 2 students; nothing from 1 (cy)." in said
 
 
 def test_a_zip_of_moodle_comes_with_its_worksheet(folders, tmp_path):
@@ -107,8 +107,8 @@ def test_it_waits_for_answers_that_are_not_marked(folders, classroom, tmp_path, 
     code, ran = walked(folders, [class_list, "", files, "y"])
     said = capsys.readouterr().out
     assert (code, ran[-1]) == (0, ["grade", "ps1"])
-    assert "Written answers: those of 2 (ada, ben) are not marked yet" in said
-    assert said.endswith("Left here; coursekit next ps1 goes on from where the class stands.\n")
+    assert "Written answers: not marked yet for 2 (ada, ben)" in said
+    assert said.endswith("Stopped. coursekit next ps1 continues from here.\n")
     assert next_step._words(next_step.Stand(folders)).due == "mark ps1"
 
 
@@ -117,14 +117,14 @@ def test_an_answer_that_cannot_be_is_asked_for_again(folders, tmp_path, capsys):
     code, ran = walked(folders, answers)
     said = capsys.readouterr().out
     assert (code, len(ran)) == (0, 1)
-    assert "there is no nowhere.csv" in said and "there is no neither" in said
+    assert "there is no file nowhere.csv" in said and "there is no file neither" in said
 
 
 def test_a_command_that_fails_ends_the_walk(folders, tmp_path, capsys):
     (tmp_path / "class.csv").write_text("who\nada\n")
     code, ran = walked(folders, [str(tmp_path / "class.csv"), "", ""])
     assert code == 1 and len(ran) == 1
-    assert "Left here" in capsys.readouterr().out
+    assert "Stopped. " in capsys.readouterr().out
 
 
 def test_work_is_returned_to_the_platform_that_is_named(tmp_path):

@@ -37,7 +37,7 @@ def read(data: bytes, limits: Limits | None = None) -> dict[str, Any]:
     if len(data) > limits.submission_bytes:
         raise Malformed(
             f"the file is larger than {limits.submission_bytes >> 20} MB",
-            "clear the outputs (Edit > Clear All Outputs), save, and hand it in again",
+            "clear the outputs (Edit > Clear All Outputs), save, and submit it again",
         )
     if not data.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
         raise Malformed("the file is empty", "save the notebook, look at its size, upload again")
@@ -61,7 +61,7 @@ def _parse(data: bytes) -> Any:
     if text.count("[") + text.count("{") > BRACKETS:
         raise Malformed(
             "the file is too complex to be a notebook of this course",
-            "clear the outputs (Edit > Clear All Outputs), save, and hand it in again",
+            "clear the outputs (Edit > Clear All Outputs), save, and submit it again",
         )
     try:
         return json.loads(text, parse_constant=lambda _: None)
@@ -112,7 +112,7 @@ def _known_kind(data: bytes, text: str) -> None:
     ):
         if data.startswith(magic):
             raise Malformed(
-                f"you submitted {kind}", "hand in the notebook itself, the file ending in .ipynb"
+                f"you submitted {kind}", "submit the notebook itself, the file ending in .ipynb"
             )
     lines = [line.strip() for line in start.splitlines()[:40]]
     if any(
@@ -120,7 +120,7 @@ def _known_kind(data: bytes, text: str) -> None:
     ):
         raise Malformed(
             "you submitted Python code, not a notebook",
-            "hand in the notebook itself, the file ending in .ipynb",
+            "submit the notebook itself, the file ending in .ipynb",
         )
 
 
@@ -132,14 +132,14 @@ def _version_4(notebook: dict[str, Any]) -> dict[str, Any]:
     if major > 4:
         raise Malformed(
             f"the notebook is in format {major}, which is newer than the grader",
-            "save it with the program that the course uses, and hand it in again",
+            "save it with the program that the course uses, and submit it again",
         )
     old = major < 4 and "cells" not in notebook
     cells = _old_cells(notebook) if old else notebook.get("cells")
     if not isinstance(cells, list):
         raise Malformed("the file is JSON, but it has no cells", f"{DOWNLOAD} in Jupyter or Colab")
     if len(cells) > CELLS:
-        raise Malformed(f"the notebook has more than {CELLS} cells", "hand in your own notebook")
+        raise Malformed(f"the notebook has more than {CELLS} cells", "submit your own notebook")
     taken: set[str] = set()
     metadata = notebook.get("metadata")
     return {

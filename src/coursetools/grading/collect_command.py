@@ -64,18 +64,21 @@ def run(arguments: argparse.Namespace) -> int:
     notebooks = folders.notebooks()  # refuses an assignment that does not exist
     if arguments.undo:
         if arguments.files:
-            raise CourseError("--undo takes no files; undo first, then collect them")
+            raise CourseError("--undo takes no files: undo first, then collect them")
         with locked(folders):
             return undo.run(folders, arguments.students)
     if arguments.students:
-        raise CourseError("--student goes with --undo, which takes back what these students sent")
+        raise CourseError(
+            "--student needs --undo, which takes back the latest submission of a student"
+        )
     if not arguments.files:
-        raise CourseError(f"say what to collect: {EXPECTED}; or the word exchange")
+        raise CourseError(f"no files to collect; expected {EXPECTED}, or the word exchange")
     inputs = recognise(arguments.files)
     if inputs.has_submissions and len(notebooks) > 1:
         raise CourseError(
-            f"{folders.name} has {len(notebooks)} notebooks ({', '.join(notebooks)}), and collect "
-            f"takes one a student; put them into autograder/submitted/STUDENT/{folders.name}/"
+            f"{folders.name} has {len(notebooks)} notebooks ({', '.join(notebooks)}), but collect "
+            "takes one per student; put the files into "
+            f"autograder/submitted/STUDENT/{folders.name}/ yourself"
         )
     print("\n".join(inputs.lines), flush=True)
     note = Notes().note
@@ -118,7 +121,8 @@ def read(folders: Folders, inputs: Inputs, force: bool, note: Note) -> Delivery:
     strays, wrong = find_strays(folders, candidates) if inputs.has_submissions else ({}, "")
     if wrong and not force:
         raise CourseError(
-            f"{wrong}; nothing was taken. Give the files of {name}, or --force to take these"
+            f"{wrong}; nothing was stored. Give the submissions of {name}, or add --force to take "
+            "these anyway"
         )
     listed = roster.class_list(folders)
     if inputs.times:
@@ -139,7 +143,7 @@ def read_times(folders: Folders, inputs: Inputs, note: Note) -> list[times.HandI
     zone = time_zone_of(folders.course, times.zone_of(folders.settings.get("due")))
     known = times.read_times(inputs.times, zone)
     if not all(one.zoned for one in known):
-        note(f"{inputs.times}: times without a zone were read as {zone}")
+        note(f"{inputs.times}: times without a time zone were read as {zone}")
     return known
 
 
@@ -214,13 +218,14 @@ def overridden(delivery: Delivery, result: Result) -> list[str]:
     """Say what --force was needed for."""
     said, name = [delivery.wrong] if delivery.wrong else [], result.assignment
     if delivery.gone:
-        said.append(f"taken off the class list, with all their work kept: {some(delivery.gone)}")
+        said.append(f"taken off the class list (their work is kept): {some(delivery.gone)}")
     if result.collected and result.collected.reformed:
         said.append(
-            f"teams changed for {some(result.collected.moved)}; coursekit grade {name} applies this"
+            f"teams changed for {some(result.collected.moved)}; coursekit grade {name} applies the "
+            "change"
         )
     if delivery.marks and delivery.marks.replaced:
-        said.append(f"points given by hand replaced: {some(delivery.marks.replaced)}")
+        said.append(f"replaced points given by hand: {some(delivery.marks.replaced)}")
     return said
 
 
@@ -245,7 +250,7 @@ def as_lines(result: Result, delivery: Delivery, force: bool) -> list[str]:
     """Return the result as people read it."""
     name, gone, lines = result.assignment, delivery.gone, []
     if result.requests is not None:
-        lines.append(f"requests: {result.requests} new; coursekit review {name} lists them")
+        lines.append(f"regrade requests: {result.requests} new; coursekit review {name} lists them")
     if result.marks:
         lines += result.marks.as_lines()
     if result.class_list is not None:
@@ -254,7 +259,7 @@ def as_lines(result: Result, delivery: Delivery, force: bool) -> list[str]:
     if gone and not force:
         table = delivery.inputs.class_list
         lines.append(
-            f"on it, and not in {table}: {some(gone)}; if they have left the class: "
+            f"on the class list, but not in {table}: {some(gone)}; if they have left the class: "
             f"coursekit collect {name} {table} --force"
         )
     if result.collected:

@@ -40,7 +40,9 @@ def set_due(course: Course, name: str, text: str, start: str | None = None) -> d
         exam["start"] = read_time(course, start)
     begins = exam.get("start")
     if isinstance(begins, datetime) and begins.tzinfo and begins >= due:
-        raise CourseError(f"the start, {spelled(begins)}, is not before {spelled(due)}")
+        raise CourseError(
+            f"the exam must start before it ends: start {spelled(begins)}, end {spelled(due)}"
+        )
     if start:
         first, wanted = f"start = {exam['start'].isoformat()}", wanted | {"exam": exam}
         if "start" in before.get("exam", {}):
@@ -55,7 +57,7 @@ def set_due(course: Course, name: str, text: str, start: str | None = None) -> d
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
-        raise CourseError(f"{path} writes due in an unusual way; write it yourself: {line}")
+        raise CourseError(f"{path} cannot be changed automatically; edit it yourself: {line}")
     write_whole(path, new)
     log.record(course, "settings", assignment=name, due=due.isoformat(), start=start)
     return due

@@ -52,8 +52,8 @@ def extend(
     if name != ALL and extension != EXCUSED:
         if due is None:
             raise CourseError(
-                f"{name} has no deadline that could be later; set one first: coursekit settings "
-                f"{name} --due TIME"
+                f"{name} has no deadline to extend; set one first: coursekit settings {name} --due "
+                "TIME"
             )
         if isinstance(extension, datetime) and extension <= due:
             raise CourseError(
@@ -101,7 +101,7 @@ def listed(course: Course, name: str | None = None) -> list[str]:
         for line in Extensions.read(course).lines.values()
         if name in (None, line.assignment) or (line.assignment == ALL and name)
     ]
-    return lines or ["nobody has an extension"]
+    return lines or ["no extensions"]
 
 
 def _folders(course: Course, name: str) -> Folders:
@@ -118,7 +118,7 @@ def _people(folders: Folders, students: list[str], note: Note) -> list[str]:
     for who in students:
         student, _ = names.row(HandIn("", id=who, number=who, email=who))
         if not student and people.open and not bad_id(who):
-            note(f"there is no class list, so it is not known whether {who} is in the class")
+            note(f"there is no class list yet, so {who} was not checked")
             student = who
         if not student:
             known = sorted(person.id for person in people.people)
@@ -148,7 +148,8 @@ def _for_teams(groups: Groups, people: list[str]) -> list[str]:
     """Say for whom else an extension holds: a team has the latest deadline of its members."""
     teams = dict.fromkeys(groups.name(one) for one in people)
     return [
-        f"it holds for the whole team {team}: {', '.join(map(groups.person, groups.teams[team]))}"
+        f"this applies to the whole team {team}: "
+        f"{', '.join(map(groups.person, groups.teams[team]))}"
         for team in teams
         if team in groups.teams
     ]
@@ -158,7 +159,7 @@ def _graded_again(course: Course, name: str, people: list[str]) -> list[str]:
     """Say that the gradebook's penalties and the attempts that count are from before."""
     if name == ALL or not any(Folders(course, name).submitted(who).is_dir() for who in people):
         return []
-    return [f"there are hand-ins already; coursekit grade {name} applies this to them"]
+    return [f"there are submissions already; run coursekit grade {name} to apply this to them"]
 
 
 def _into_gradebook(course: Course, name: str) -> None:

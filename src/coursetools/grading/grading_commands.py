@@ -59,12 +59,12 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
         dest="students",
         help=text,
     )
-    which = "the attempt that counts (last)"
+    which = "the submission that counts (default: last)"
     option("--attempt", choices=("last", "first"), default="last", help=which)
     text = (
-        "go ahead where collect stops or leaves things as they are: take notebooks of another "
-        "assignment, replace points given by hand, take people who are not in the class list off "
-        "it, change teams of a collected assignment"
+        "go ahead where collect would stop or change nothing: take notebooks of another "
+        "assignment, replace points given by hand, take students off the class list who are not in "
+        "the new one, change the teams of a collected assignment"
     )
     option("--force", action="store_true", help=text)
 
@@ -74,7 +74,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     option("--cluster", metavar="ADDRESS", help="grade on this Dask scheduler")
     option("--require", metavar="LAYERS", help="of the sandbox: grade only if these hold")
 
-    text = "write a page for each question in words, to mark its answers without names"
+    text = "write a page for each written question, to mark its answers without names"
     option = one(inside("grading.marking.page"), "mark", text)
 
     text = "write the pages to read first: the report, similar answers, questions about own code"
@@ -120,7 +120,7 @@ def add(commands: Any, adder: Adder, course: FindCourse, count: Callable[[str], 
     text = "show or set a deadline, an exam, and who has more time"
     option = adder(commands, inside("grading.settings_command"), "settings", text)
     option("name", nargs="?", metavar="NAME", help="the assignment")
-    option("--all", action="store_true", help="every assignment, in the place of NAME")
+    option("--all", action="store_true", help="every assignment, instead of NAME")
     text = "the deadline: 2026-11-20T12:00, or with a zone +01:00"
     option("--due", metavar="TIME", help=text)
     option("--start", metavar="TIME", help="of an exam, which ends when it is due")
@@ -167,16 +167,16 @@ def _changes(
 
 def _exercises(commands: Any, adder: Adder, inside: Callable[..., Command]) -> None:
     """Add what belongs to the assignments themselves."""
-    text = "begin or release assignments, or publish the course"
+    text = "start or release assignments, or publish the course"
     below = commands.add_parser("assignment", help=text)
-    below.description = "Begins an assignment, and makes what students get."
+    below.description = "Starts an assignment, and makes what students get."
     assignment = below.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run = inside("questions.publish")
     option = adder(assignment, run, "release", "make the students' notebooks from the sources")
     option("names", nargs="*", metavar="NAME", help="assignments")
     option("--all", action="store_true", help="every one")
     assignment.choices["release"].set_defaults(action="release")
-    text = "begin an assignment: its questions, hidden cases and notebook, to be filled in"
+    text = "start an assignment: its questions, hidden cases and notebook, to be filled in"
     option = adder(assignment, run, "new", text)
     option("name", metavar="NAME", help="such as a21_mixing")
     option("questions", nargs="*", metavar="QUESTION", help="what is to be written (first)")

@@ -140,7 +140,7 @@ def _deadline(name: str, stand: Stand) -> Step:
         due = lateness.due.replace(tzinfo=UTC).astimezone(lateness.zone)
         return Step(f"due {spelled(due)}")
     return Step(
-        "no deadline, so nothing is late",
+        "no deadline, so no submission is late",
         "the deadline, such as 2026-11-20T12:00",
         lambda time: ["settings", name, "--due", time],
     )
@@ -149,15 +149,15 @@ def _deadline(name: str, stand: Stand) -> Step:
 def _hand_ins(name: str, stand: Stand) -> Step:
     missing = [who for who, one in stand.without.items() if one.state == "missing"]
     open_for = [who for who, one in stand.without.items() if one.state == "open"]
-    state = f"handed in: {counted(len(stand.handed_in), 'student')}"
+    state = f"submitted: {counted(len(stand.handed_in), 'student')}"
     if stand.handed_in and missing:
         state += f"; nothing from {some(missing)}"
     if stand.handed_in and open_for:
         state += f"; still open for {some(open_for)}"
     return Step(
         state,
-        "a zip of Canvas; a zip of Moodle and its grading worksheet, which knows the times and "
-        "tells namesakes apart; a folder; or the word exchange",
+        "Canvas's zip; Moodle's zip and its grading worksheet (times, students with the same "
+        "name); a folder; or the word exchange",
         lambda answer: ["collect", name, *_files(answer)],
         due="" if stand.handed_in else f"collect {name} FILE",
     )
@@ -177,7 +177,7 @@ def _times(name: str, stand: Stand) -> Step:
         return Step("times of submission: all known")
     return Step(
         f"times of submission: unknown for {counted(stand.unknown, 'student')}, so no late "
-        "penalty applies to them",
+        "penalty for them",
         "a table of times (id, time), or Moodle's grading worksheet",
         lambda answer: ["collect", name, *_files(answer)],
     )
@@ -187,7 +187,7 @@ def _grades(name: str, stand: Stand) -> Step:
     if not stand.handed_in:
         return Step("to be graded: nothing yet")
     if not stand.to_grade:
-        state, question = "graded: everything that was handed in", "grade again, as new times ask"
+        state, question = "graded: all submissions", "grade again, to apply new times"
     else:
         state, question = f"to be graded: {counted(stand.to_grade, 'notebook')}", "grade them now"
     due = f"grade {name}" if stand.to_grade else ""
@@ -196,16 +196,16 @@ def _grades(name: str, stand: Stand) -> Step:
 
 def _words(stand: Stand) -> Step:
     if not stand.waiting:
-        return Step("written answers: none is waiting to be marked")
+        return Step("written answers: all marked")
     name = stand.folders.name
 
     def command(answer: str) -> Words:
         return [] if answer in ("y", "yes") else ["collect", name, *_files(answer)]
 
     return Step(
-        f"written answers: those of {some(stand.waiting)} are not marked yet; coursekit mark "
-        f"{name} writes the pages to mark them on",
-        "the table of marks that these pages save, or y to go on without those points",
+        f"written answers: not marked yet for {some(stand.waiting)}; coursekit mark {name} writes "
+        "the pages to mark them on",
+        "the table of marks saved from these pages, or y to continue without these points",
         command,
         due=f"mark {name}",
     )
@@ -214,7 +214,7 @@ def _words(stand: Stand) -> Step:
 def _report(name: str, stand: Stand) -> Step:
     there = "written before" if stand.folders.report.is_file() else "not written yet"
     return Step(
-        f"report: {there}", "write your page about the class? y or n", _yes(["review", name]), "y"
+        f"report: {there}", "write the report about the class? y or n", _yes(["review", name]), "y"
     )
 
 
@@ -234,7 +234,7 @@ def _return(name: str, stand: Stand) -> Step:
         f"feedback: {stand.pages} of {counted(len(stand.handed_in), 'student')} have a page; "
         f"{done}",
         "return feedback and scores: moodle Grades.csv, canvas gradebook.csv, plain or exchange; "
-        "or y to write the pages and look at them",
+        "or y to only write the pages and look at them",
         command,
         "y",
         due=f"return {name}" if stand.pages < len(stand.handed_in) else "",
@@ -248,15 +248,15 @@ def _platform(answer: str) -> Words:
     if platform in (("moodle", "canvas") if path else ("canvas", "plain", "exchange")):
         return [*([path] if path else []), "--to", platform]
     raise CourseError(
-        f"{answer!r} is not an answer here: moodle and its grading worksheet, canvas and its "
-        "gradebook, plain or exchange"
+        f"{answer!r} is not a possible answer; expected moodle and its grading worksheet, canvas "
+        "and its gradebook, plain or exchange"
     )
 
 
 def _yes(words: Words) -> Callable[[str], Words]:
     def command(answer: str) -> Words:
         if answer not in ("y", "yes"):
-            raise CourseError(f"{answer!r} is not an answer here")
+            raise CourseError(f"{answer!r} is not a possible answer; expected y or n")
         return words
 
     return command
@@ -265,7 +265,7 @@ def _yes(words: Words) -> Callable[[str], Words]:
 def _file(answer: str) -> str:
     path = Path(answer.strip("'\"")).expanduser()
     if not path.exists():
-        raise CourseError(f"there is no {path}")
+        raise CourseError(f"there is no file {path}")
     return str(path)
 
 
@@ -287,14 +287,14 @@ def walk(folders: Folders, ask: Ask, run: Run) -> int:
         code = run(words)
         if code:
             return _left(folders.name, code)
-    print(f"\nThat is all. coursekit next {folders.name} can be run again at any time.")
+    print(f"\nDone. You can run coursekit next {folders.name} again at any time.")
     return 0
 
 
 def _answer(step: Step, ask: Ask) -> Words | None:
     """Ask until an answer makes a command; none where the step is left out, None to leave."""
     assert step.command is not None
-    enter = step.usual or ("leave" if step.due else "go on without")
+    enter = step.usual or ("leave" if step.due else "continue without")
     while True:
         try:
             answer = ask(f"  {step.question} (Enter: {enter}; q: leave) ").strip() or step.usual
@@ -311,7 +311,7 @@ def _answer(step: Step, ask: Ask) -> Words | None:
 
 
 def _left(name: str, code: int) -> int:
-    print(f"\nLeft here; coursekit next {name} goes on from where the class stands.")
+    print(f"\nStopped. coursekit next {name} continues from here.")
     return code
 
 

@@ -97,9 +97,9 @@ def check_options(arguments: argparse.Namespace) -> None:
     if platform is None and any(given.values()):
         names = " and ".join(name for name, value in given.items() if value)
         raise CourseError(
-            f"{names} {'goes' if sum(map(bool, given.values())) == 1 else 'go'} with --to "
+            f"{names} {'needs' if sum(map(bool, given.values())) == 1 else 'need'} --to "
             f"{', '.join(PLATFORMS[:-1])} or {PLATFORMS[-1]}; without --to the pages are only "
-            "written to look at"
+            "written for you to look at"
         )
     if platform == "moodle" and path is None:
         raise CourseError(
@@ -108,16 +108,14 @@ def check_options(arguments: argparse.Namespace) -> None:
             "--to moodle"
         )
     if platform in ("exchange", "plain") and path is not None:
-        raise CourseError(
-            f"--to {platform} fills in no FILE, it writes a table of its own; leave {path} out"
-        )
+        raise CourseError(f"--to {platform} writes a new table and takes no FILE; leave {path} out")
     if title and not (platform == "canvas" and path):
         raise CourseError(
-            "--title says which column of Canvas's gradebook is meant: FILE --to canvas --title "
-            "TEXT"
+            "--title names a column of Canvas's gradebook, so it needs that file: FILE --to canvas "
+            "--title TEXT"
         )
     if path is not None and (form := form_of(path)) != FORMS[platform]:
-        raise CourseError(f"{path} is {FILES[form]}; --to {platform} fills in "
+        raise CourseError(f"{path} is {FILES[form]}, but --to {platform} needs "
                           f"{FILES[FORMS[platform]]}")  # fmt: skip
     if arguments.output and arguments.output.exists() and not arguments.output.is_dir():
         raise CourseError(f"{arguments.output} is a file; --output names a folder")
@@ -145,7 +143,7 @@ def check_marked(table: Table, arguments: argparse.Namespace) -> str:
     what = f"the written answers of {counted(len(waiting), 'student')} are not marked yet"
     names = f"{', '.join(waiting[:10])}{', …' if len(waiting) > 10 else ''}"
     if arguments.force:
-        return f"{what} ({names}); returned without these points, as --force says"
+        return f"--force: {what} ({names}); returned without these points"
     raise CourseError(
         f"{what} ({names}); mark them first (coursekit mark {table.name}), or add --force to "
         "return the work without these points"
@@ -160,12 +158,12 @@ def fill(folders: Folders, table: Table, arguments: argparse.Namespace) -> tuple
     if form == "csv":
         return as_file(folders, listed(table, folders, arguments.students), form)
     when = (
-        "once Canvas shows the names and its zip with names is collected"
+        "once Canvas shows the names and you have collected the zip with names"
         if table.nameless
-        else "to fill them in"
+        else "to return them"
     )
     return "", [
-        f"the scores are not in it: {when}, export the gradebook in Canvas, then coursekit return "
+        f"the zip has no scores: {when}, export the gradebook from Canvas, then coursekit return "
         f"{table.name} gradebook.csv --to canvas"
     ]
 
@@ -212,12 +210,12 @@ def say_where(folders: Folders, arguments: argparse.Namespace, pages: Written) -
         return
     print(
         f"pages of {counted(pages.pages, 'student')} to look at, {pages.changed:,} changed, in "
-        f"{place}; nothing has been returned: to do so, add --to {', '.join(PLATFORMS[:-1])} or "
-        f"{PLATFORMS[-1]}"
+        f"{place}; nothing has been returned: to return them, add --to "
+        f"{', '.join(PLATFORMS[:-1])} or {PLATFORMS[-1]}"
     )
     if newer := [one.student for one in pages.written if one.newer]:
-        print(f"handed in, not graded yet: {some(newer)}; run coursekit grade {folders.name}, and "
-              "this again")  # fmt: skip
+        print(f"submitted but not graded yet: {some(newer)}; run coursekit grade {folders.name}, "
+              "then this again")  # fmt: skip
 
 
 def pack(

@@ -32,7 +32,10 @@ def run(arguments: argparse.Namespace) -> int:
     said = []
     if due:
         set_due(course, name, due, arguments.start)
-        said = [*deadline(course, name), f"coursekit assignment release {name} tells the students"]
+        said = [
+            *deadline(course, name),
+            f"run coursekit assignment release {name} to show it to students",
+        ]
     if arguments.extend:
         said += change_time(course, name, arguments)
     if not (due or arguments.extend):
@@ -45,23 +48,23 @@ def run(arguments: argparse.Namespace) -> int:
 def name_in(arguments: argparse.Namespace) -> str:
     """Return the assignment, or `ALL`."""
     if arguments.all == (arguments.name is not None):
-        raise CourseError("name an assignment, or say --all for every one")
+        raise CourseError("name an assignment, or use --all for all assignments")
     return ALL if arguments.all else arguments.name
 
 
 def check_options(arguments: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     if arguments.all and (arguments.due or arguments.start):
-        raise CourseError("--due and --start are of one assignment; name it in the place of --all")
+        raise CourseError("--due and --start need one assignment; name it instead of --all")
     if arguments.start and not arguments.due:
-        raise CourseError("an exam has an end, too: --start TIME --due TIME")
+        raise CourseError("an exam also needs an end: --start TIME --due TIME")
     if bool(arguments.extend) != bool(arguments.students):
         raise CourseError(
-            "an extension needs its students, and students their extension: "
-            "--extend 48h --student ID (or 2d, 30min, a time, excused; none takes it back)"
+            "--extend and --student go together: --extend 48h --student ID (or 2d, 30min, a time, "
+            "excused; none takes it back)"
         )
     if arguments.why and not arguments.extend:
-        raise CourseError("--why is the reason of an extension; it goes with --extend")
+        raise CourseError("--why gives the reason for an extension, so it needs --extend")
 
 
 def change_time(course: Course, name: str, arguments: argparse.Namespace) -> list[str]:

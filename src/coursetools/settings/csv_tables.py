@@ -79,8 +79,8 @@ def read(path: Path, example: str, *, joins: bool = False) -> Table:
             rows[at] = number, [*row[:last], delimiter.join(row[last:]).rstrip(delimiter)]
         elif any(cell.strip() for cell in row[len(header) :]):
             raise CourseError(
-                f"{path}, line {number} has {len(row)} cells, and there are {len(header)} columns; "
-                f"put quotes around a cell with {delimiter!r} in it"
+                f"{path}, line {number} has {len(row)} cells, but the table has {len(header)} "
+                f"columns; put quotes around a cell that contains {delimiter!r}"
             )
     return Table(Path(path), header, rows, delimiter, data.startswith(b"\xef\xbb\xbf"))
 

@@ -54,10 +54,10 @@ class Exam:
     def wait(self, what: str) -> CourseError:
         """Return the error of something that is to wait until it is over."""
         if self.is_over:
-            return CourseError(f"{self.name} is an exam with practice = false; {what}")
-        longest = ", the longest extension" if self.over > self.end else ""
+            return CourseError(f"{self.name} is an exam with practice = false: {what}")
+        longest = " (the longest extension)" if self.over > self.end else ""
         return CourseError(
-            f"{self.name} is an exam until {spelled(self.over)}{longest}; {what} before"
+            f"{self.name} is an exam until {spelled(self.over)}{longest}: {what} before it is over"
         )
 
 
@@ -72,7 +72,8 @@ def exam_of(course: Course, name: str) -> Exam | None:
     due = due_of(private)
     if due is None:
         raise CourseError(
-            f"{path} has [exam] and no due, at which it ends; coursekit settings {name} --due TIME"
+            f"{path} has [exam], but no due, its end; set it with coursekit settings {name} --due "
+            "TIME"
         )
     start, end = table.get("start"), settings["due"]
     if not isinstance(start, datetime) or start.tzinfo is None:
@@ -80,7 +81,7 @@ def exam_of(course: Course, name: str) -> Exam | None:
             f"{path}: [exam] start should be a time with its zone, such as {end.isoformat()}"
         )
     if start >= end:
-        raise CourseError(f"{path}: the exam begins at {start} and ends at {end}, which is earlier")
+        raise CourseError(f"{path}: the exam starts at {start} and ends at {end}, which is earlier")
     extensions = Extensions.read(course)
     more = [extensions.after(student, name, due) for student, _ in extensions.lines]
     over = end + max(filter(None, more), default=end - end)

@@ -110,8 +110,8 @@ class Extensions:
             if before is not line:
                 other = before.where.rpartition(" ")[2]
                 raise CourseError(
-                    f"{where}: {line.student} has a line for {line.assignment} already, line "
-                    f"{other}; keep one"
+                    f"{where}: line {other} is also about {line.student} and {line.assignment}; "
+                    "keep one of them"
                 )
         exams: frozenset[str] = frozenset()
         if any(line.assignment == ALL for line in lines.values()):
@@ -138,7 +138,7 @@ class Extensions:
         """Say of each line about nobody, or about nothing, that it is so."""
         people, names = set(students), {ALL, *assignments}
         return [
-            f"{one.where}: {'there is no assignment ' + one.assignment}"
+            f"{one.where}: there is no assignment {one.assignment}"
             if one.assignment not in names
             else f"{one.where}: {one.student} is not in the class, so this extension has no effect"
             for one in self.lines.values()
@@ -151,9 +151,9 @@ class Extensions:
         if not nameless or not any(name in (assignment, ALL) for _, name in self.lines):
             return ""
         return (
-            f"{self.path}: no extension reaches {some(nameless)}, whose submissions are anonymous, "
-            "until they are linked to names: once Canvas shows these, coursekit collect "
-            f"{assignment} FILE"
+            f"{self.path}: extensions do not apply to {some(nameless)} yet, because these "
+            "submissions are anonymous; once Canvas shows the names, collect its zip: coursekit "
+            f"collect {assignment} FILE"
         )
 
     def put(self, new: Iterable[Line]) -> None:
@@ -174,7 +174,9 @@ class Extensions:
 def check_line(line: Line) -> Line:
     """Refuse a time for all assignments, whose deadlines are not the same."""
     if line.assignment == ALL and isinstance(line.extension, datetime):
-        raise CourseError("a time cannot be the deadline of all assignments; write 48h or 2d")
+        raise CourseError(
+            "an extension for all assignments must be a span, such as 48h or 2d, and not a time"
+        )
     return line
 
 

@@ -45,7 +45,7 @@ class LateRule:
             raise CourseError("[late] rate and most are shares of the score, from 0 to 1")
         object.__setattr__(self, "steps", _steps(self.steps))
         if self.steps and self.rate:
-            raise CourseError("[late] has rate and steps; keep one of them")
+            raise CourseError("[late] has both rate and steps; keep one of them")
 
     @property
     def end(self) -> float:
@@ -86,7 +86,9 @@ def _steps(steps: Any) -> tuple[tuple[float, float], ...]:
         if not isinstance(step, tuple) or not all(map(_number, step)) or step[1] > 1:
             raise CourseError(f"{form}, hours from 0 and credit from 0 to 1, found {step!r}")
         if pairs and (step[0] <= pairs[-1][0] or step[1] > pairs[-1][1]):
-            raise CourseError("[late] steps: from one to the next hours rise and credit falls")
+            raise CourseError(
+                "[late] steps: hours must rise and credit must fall from each step to the next"
+            )
         pairs.append(step)
     return tuple(pairs)
 

@@ -42,11 +42,11 @@ def test_everything_else_is_deleted_and_comes_back(week, tmp_path):
     with zipfile.ZipFile(kept) as zipped:
         assert not {name.split("/")[0] for name in zipped.namelist()} & AGAIN
     assert "already exists" in week.type(f"backup {kept}", code=1)
-    assert "holds a class already" in week.type(f"restore {kept}", code=1)
+    assert "already has a class" in week.type(f"restore {kept}", code=1)
 
     shutil.rmtree(week.root / "autograder")
     assert "there is no class" in week.type(f"backup {tmp_path / 'none.zip'}", code=1)
-    assert "nobody has handed anything in" in week.type("grade ps1")
+    assert "no submissions yet" in week.type("grade ps1")
     assert not (week.root / "autograder/gradebook.db").exists()
     week.type(f"restore {kept}")
     assert everything(week) == before
@@ -63,7 +63,7 @@ def test_what_is_no_backup_changes_nothing(week, tmp_path):
     bad = tmp_path / "bad.zip"
     for content, said in (
         ({"a.txt": "a"}, "is not a backup"),
-        ({ABOUT: "{}", "../evil": "a"}, "holds '../evil'"),
+        ({ABOUT: "{}", "../evil": "a"}, "contains '../evil'"),
         ({ABOUT: "{}", "nbgrader_config.py": "a"}, "holds 'nbgrader_config.py'"),
     ):
         with zipfile.ZipFile(bad, "w") as zipped:
@@ -99,6 +99,6 @@ def test_what_an_empty_course_has_is_not_in_the_way(week, tmp_path):
     assert week.scores() == before
     (week.root / "autograder/extensions.csv").write_text("id,assignment,extension,why\n")
     said = week.type(f"restore {kept}", code=1)
-    names = said.split("holds a class already (")[1].split(")")[0].split(", ")
+    names = said.split("already has a class (")[1].split(")")[0].split(", ")
     assert {"extensions.csv", "gradebook.db", "kept", "submitted", "verdicts"} <= set(names)
     assert "log.jsonl" not in names  # that one may be written over

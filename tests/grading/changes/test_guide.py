@@ -41,6 +41,6 @@ def test_the_page(real_week, monkeypatch):
     assert told.keys() == TYPED
     assert "test_square 0 → 1.5 (override, 1.5: The text was unclear.)" in told["why"]
     assert before and "requests: 1 new" in told["collect"]
-    assert "0 graded, 3 graded before, and the graded notebook written again" in told["grade"]
+    assert "0 graded, 3 graded notebooks written again" in told["grade"]
     week.type("export ps1 --output", str(week.root / "after.csv"))
     assert (week.root / "after.csv").read_bytes() == (week.root / "before.csv").read_bytes()

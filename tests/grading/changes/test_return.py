@@ -79,7 +79,7 @@ def test_work_waits_until_its_written_answers_are_marked(desk):
     desk.type("return ps1 --to plain --student ada cy")  # these do not wait
     assert waits in desk.type("return ps1 --to plain --student ben", code=1)
     said = desk.type("return ps1 --to plain --force")
-    assert f"{waits}; returned without these points, as --force says" in said
+    assert f"--force: {waits}; returned without these points" in said
     assert out(desk) == [["ada", "cy"], PEOPLE]
 
 
@@ -96,7 +96,7 @@ def test_some_students_alone(desk):
         assert archive.namelist() == ["ben.html", "cy.html"]
     assert [row[1] for row in cells("a/ps1.csv")[1:]] == ["ben", "cy"]
     said = desk.type("return ps1 gradebook.csv --title Powers --to canvas --student ben", code=1)
-    assert "no zip was written" in said  # nothing came through Canvas
+    assert "no zip written" in said  # nothing came through Canvas
     desk.type("settings ps1 --extend excused --student ada")
     desk.type("return ps1 Grades.csv --to moodle --student ben --output a")
     assert [row[4] for row in cells("a/ps1-worksheet.csv")[1:]] == ["", "3", "", ""]
@@ -112,20 +112,23 @@ def test_some_students_alone(desk):
         ("nosuch.csv --to moodle", "there is no file nosuch.csv"),
         (
             "gradebook.csv --to moodle",
-            "gradebook.csv is Canvas's gradebook; --to moodle fills in",
+            "gradebook.csv is Canvas's gradebook, but --to moodle needs",
         ),
-        ("Grades.csv --to canvas", "Grades.csv is Moodle's grading worksheet; --to canvas fills"),
+        (
+            "Grades.csv --to canvas",
+            "Grades.csv is Moodle's grading worksheet, but --to canvas needs",
+        ),
         (
             "../class.csv --to canvas",
             "is neither Canvas's gradebook nor Moodle's grading",
         ),
         ("gradebook.csv --to canvas --title Q", "no assignment called 'Q'"),
         ("--to moodle", "--to moodle needs Moodle's grading worksheet"),
-        ("Grades.csv --to plain", "--to plain fills in no FILE"),
-        ("Grades.csv --to exchange", "--to exchange fills in no FILE"),
-        ("--to plain --title Q", "--title says which column of Canvas's gradebook is meant"),
-        ("Grades.csv", "FILE goes with --to moodle, canvas, exchange or plain"),
-        ("--title Q --output x", "--title and --output go with --to moodle, canvas"),
+        ("Grades.csv --to plain", "--to plain writes a new table and takes no FILE"),
+        ("Grades.csv --to exchange", "--to exchange writes a new table and takes no FILE"),
+        ("--to plain --title Q", "--title names a column of Canvas's gradebook"),
+        ("Grades.csv", "FILE needs --to moodle, canvas, exchange or plain"),
+        ("--title Q --output x", "--title and --output need --to moodle, canvas"),
         ("--to plain --output Grades.csv", "Grades.csv is a file; --output names a folder"),
         ("--student bem", "No student bem. Did you mean ben?"),
     ],
@@ -143,7 +146,7 @@ def test_a_table_counts_as_returned_if_a_file_was_filled_in(desk):
     assert said.startswith("filled.csv\n") and out(desk) == [PEOPLE]
     assert [row[-1] for row in cells("filled.csv")[2:]] == ["5", "2", "3", "0"]
     said = desk.type("export ps1 Grades.csv --format csv", code=1)
-    assert "the format of Grades.csv is recognised; leave --format out" in said
+    assert "the format of Grades.csv is recognised from its content; leave --format out" in said
 
 
 def test_a_page_that_cannot_be_written_is_not_returned(desk):

@@ -139,7 +139,7 @@ def test_the_steps_of_the_page(clone, upstream, steps, monkeypatch, capsys):
         output = capsys.readouterr()
         said[" ".join(words)] = output.out + output.err
     assert "2 to grade" in said[f"grade {NAME} --dry-run"]
-    assert "another version of the assignment: 2 (ada, ben)" in said[f"grade {NAME} --dry-run"]
+    assert "assignment changed: 2 (ada, ben)" in said[f"grade {NAME} --dry-run"]
     assert "No student's points differ" in said[f"why {NAME}"]
     shares = (clone / "solutions" / NAME / "shares.py").read_text()
     assert "one_more_score" in shares and OURS in (clone / "_config.yml").read_text()

@@ -61,9 +61,9 @@ def test_columns_that_are_not_understood_are_named(tmp_path):
     path, notes = tmp_path / "list.csv", []
     path.write_text("Vorname,Nachname,ID-Nummer,Gruppen\nAda,L,17,Tutorium 3\n")
     assert read_csv(path, notes.append) == [Person("17", "Ada", "L")]  # a tutorial is no group
-    assert notes == [f"{path}: columns of which no use is made: 1 (Gruppen)"]
+    assert notes == [f"{path}: unused columns: 1 (Gruppen)"]
     path.write_text("Vorname,Kennung\nAda,17\n")
-    with pytest.raises(CourseError, match=r"no column called id .*; not understood: 1 \(Kennung\)"):
+    with pytest.raises(CourseError, match=r"no column called id .*; other columns: 1 \(Kennung\)"):
         read_csv(path)
 
 
@@ -71,12 +71,12 @@ def test_a_list_that_lost_its_zeros_is_refused_as_a_whole(told, folders):
     told(table("class.csv", *CLASS))
     code, said = told(table("new.csv", "id,name,email", "1207,Ada L,ADA@x.de",
                                         "42,Cy T,", "77,Dee D,dee@x.de"))  # fmt: skip
-    assert code == 1 and "1207 beside 0001207, 42 beside 0042" in said
+    assert code == 1 and "1207 (listed as 0001207), 42 (listed as 0042)" in said
     assert "2 (" in said and "Did a spreadsheet drop leading zeros?" in said
     assert [one.id for one in class_list(folders).people] == ["0001207", "0001208", "0042"]
     assert told(table("new.csv", "id,name,lms_id", "0042,Cy T,501"))[0] == 0
     code, said = told(table("new.csv", "id,name,lms_id", "cy,Cy T,501"), "--force")
-    assert code == 1 and "cy beside 0042" in said
+    assert code == 1 and "cy (listed as 0042)" in said
     # an address that goes from one to another is nobody twice
     lines = ("id,email", "0001207,old@x.de", "77,ada@x.de")
     assert told(table("new.csv", *lines))[0] == 0
@@ -91,11 +91,11 @@ def test_who_has_left_is_off_the_list_and_gets_no_0(told, classroom, folders, tm
         "0001207", "0001208", "0042"]  # fmt: skip
     code, said = told(table("new.csv", CLASS[0], CLASS[1], "99,Dee D,"))
     assert code == 0 and "4 students on the class list" in said
-    assert "on it, and not in new.csv: 2 (0001208, 0042); if they have left" in said
+    assert "on the class list, but not in new.csv: 2 (0001208, 0042); if they have left" in said
     assert "coursekit collect ps1 new.csv --force" in said
     code, said = told("new.csv", "--force")
     assert code == 0 and "2 students on the class list" in said
-    assert "--force: taken off the class list, with all their work kept: 2 (0001208, 0042)" in said
+    assert "--force: taken off the class list (their work is kept): 2 (0001208, 0042)" in said
     assert read_log(classroom.course)[-1]["left"] == ["0001208", "0042"]
 
     def stand() -> None:

@@ -124,11 +124,11 @@ def test_zips_that_are_none(folders, tmp_path, monkeypatch):
         collect(folders, from_zip(path, "ps1"))
     many = zipped(tmp_path / "many.zip", {f"s{n}.ipynb": "x" for n in range(30)})
     monkeypatch.setattr("coursetools.grading.collecting.origins.MEMBERS", 29)
-    with pytest.raises(CourseError, match="holds 30 files"):
+    with pytest.raises(CourseError, match="has 30 files"):
         collect(folders, from_zip(many, "ps1"))
     monkeypatch.setattr("coursetools.grading.collecting.origins.MEMBERS", 99)
     monkeypatch.setattr("coursetools.grading.collecting.origins.TOTAL", 29)
-    with pytest.raises(CourseError, match="larger inside"):
+    with pytest.raises(CourseError, match="unpacks to far more"):
         collect(folders, from_zip(many, "ps1"))
 
 
@@ -179,7 +179,9 @@ def test_a_folder(folders, tmp_path):
     assert found == {"ada": "ada", "ben": "ben", "cy": "cy again", "dee": "dee", "eve": "eve"}
     whys = {refused.label: refused.why for refused in result.refused}
     assert set(whys) == {"ps1.ipynb", "roster.csv", "fay.ipynb", "gus.ipynb", "hal"}
-    assert result.notes == ["big.ipynb is larger than 20 MB; big is told so"]
+    assert result.notes == [
+        "big.ipynb is larger than 20 MB and cannot be graded; the feedback says so"
+    ]
 
 
 def test_nbgraders_own_folder(folders, tmp_path):
@@ -257,10 +259,13 @@ def test_a_class_list(tmp_path, encoding, delimiter):
         ("id,name", "no students below"),
         ("id,name\na,A\nb,B\na,C", "line 4: a appears twice"),
         ("id,name\n../x,A", "line 2: the id '../x'"),
-        ("id,name\na/b,A", "line 2: the id 'a/b' holds '/'"),
+        ("id,name\na/b,A", "line 2: the id 'a/b' contains '/'"),
         ('id,name\na,"A\nb,B', "unexpected end"),
         ("id,name\n,A", "line 2: the id '' is empty"),
-        ("id,name,email\nada,Lovelace, Ada,a@x.de", "line 2 has 4 cells, and there are 3 columns"),
+        (
+            "id,name,email\nada,Lovelace, Ada,a@x.de",
+            "line 2 has 4 cells, but the table has 3 columns",
+        ),
     ],
 )
 def test_a_class_list_that_is_not_clear(tmp_path, text, said):
@@ -275,7 +280,9 @@ def test_further_commas_are_no_cells_and_excel_names_its_separator(tmp_path):
     path.write_text("sep=;\nid;name;email;;\n\nada;Lovelace, Ada;a@x.de;;;\n")
     assert read_csv(path) == [Person("ada", "Ada", "Lovelace", "a@x.de")]
     path.write_text('"sep=,"\nid,name\nada,Lovelace, Ada\n')
-    with pytest.raises(CourseError, match=r"line 3 has 3 .*; put quotes around a cell with ','"):
+    with pytest.raises(
+        CourseError, match=r"line 3 has 3 .*; put quotes around a cell that contains ','"
+    ):
         read_csv(path)
 
 
@@ -287,7 +294,7 @@ def test_a_zip_of_a_zip_is_not_opened(folders, tmp_path):
     with zipfile.ZipFile(path, "w") as made:
         made.writestr("doejane_1_2_ps1.zip", inner.getvalue())
     result = collect(folders, from_zip(path, "ps1"))
-    assert submitted(folders) == {} and result.refused[0].why == "is an archive in the archive"
+    assert submitted(folders) == {} and result.refused[0].why == "is an archive inside the archive"
 
 
 def test_a_large_notebook_that_packs_well_is_no_bomb(folders, tmp_path):
@@ -295,7 +302,7 @@ def test_a_large_notebook_that_packs_well_is_no_bomb(folders, tmp_path):
     text = '{"cells": [' + '"the same line", ' * 1_500_000
     path = zipped(tmp_path / "c.zip", {"ada_1_10_ps1.ipynb": text})
     result = collect(folders, from_zip(path, "ps1"))
-    assert result.refused == [] and "larger than 20 MB; ada is told so" in result.notes[0]
+    assert result.refused == [] and "larger than 20 MB and cannot be graded" in result.notes[0]
     assert list(folders.students()) == ["ada"]
 
 
@@ -316,7 +323,7 @@ def test_a_file_that_is_too_large_is_told_as_that(
         members = {"ada.ipynb": large, "ben.ipynb": good}
         found = from_folder(unpacked(tmp_path / "in", members), "ps1")
     result = collect(folders, found)
-    assert result.refused == [] and "larger than 1 MB; ada is told so" in result.notes[0]
+    assert result.refused == [] and "larger than 1 MB and cannot be graded" in result.notes[0]
     assert grade(classroom.course).counts == {"OK": 1, "MALFORMED": 1}
     write_feedback(classroom.course, "ps1")
     page = (folders.feedback("ada") / "ps1.html").read_text()
@@ -328,7 +335,7 @@ def test_a_file_that_is_too_large_is_told_as_that(
 
 def test_an_empty_class_has_a_hint(classroom, folders, quick_gradebook):
     said = grade(classroom.course).as_table()
-    assert "nobody has handed anything in yet" in said
+    assert "no submissions yet" in said
     assert "coursekit collect ps1 FILE" in said
 
 
@@ -337,7 +344,7 @@ def test_a_source_in_which_nobody_hands_in_says_so(classroom, tmp_path, capsys):
 
     empty = zipped(tmp_path / "e.zip", {})
     assert main(["collect", "ps1", "--root", str(classroom.root), str(empty)]) == 0
-    assert "has no submissions in it" in capsys.readouterr().out
+    assert "no submissions found in" in capsys.readouterr().out
 
 
 def test_means_and_counts_are_of_students(classroom, folders, quick_gradebook):

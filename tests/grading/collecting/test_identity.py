@@ -175,7 +175,9 @@ def test_nobody_elses_row_changes(tmp_path_factory, names):
 def test_a_mixture_is_refused_and_its_parts_are_taken(folders, tmp_path):
     members = {"ada.ipynb": "ada", "ben.ipynb": "ben", "00017_1_1_ps1.ipynb": "eve"}
     path = zipped(tmp_path / "x.zip", members)
-    with pytest.raises(CourseError, match=r"mixture.*2 STUDENT.*1 as Canvas.*separate folder"):
+    with pytest.raises(
+        CourseError, match=r"different ways.*2 as STUDENT.*1 as Canvas.*separate folder"
+    ):
         from_zip(path, "ps1")
     canvas = unpacked(tmp_path / "canvas", {"00017_1_1_ps1.ipynb": "eve"})
     result = collect(folders, from_folder(canvas, "ps1"), [VIC])
@@ -236,8 +238,8 @@ def test_who_is_known_by_a_name_alone_is_said(folders, tmp_path):
     for _ in range(2):  # the second time its own first guess is no proof
         result = collect(folders, found, people)
         assert result.by_name == ["00017", "00777"]
-        (line,) = [line for line in result.as_lines("ps1") if "a name alone" in line]
-        assert line.startswith("matched to the class list by a name alone: 2 (00017, 00777); ")
+        (line,) = [line for line in result.as_lines("ps1") if "by name only" in line]
+        assert line.startswith("matched to the class list by name only: 2 (00017, 00777); ")
         assert line.endswith("coursekit collect ps1 FILE")
     canvas = {"victim_501_9_ps1.ipynb": "vic", "eveil_777_8_ps1.ipynb": "eve"}
     result = collect(folders, from_zip(zipped(tmp_path / "y.zip", canvas), "ps1"), [VIC, EVE])
@@ -283,7 +285,7 @@ def test_a_canvas_name_that_ends_in_a_number(folders, tmp_path):
     for people in ([VIC, EVE], [Person("00017", "Vic", "Tim")], []):
         result = collect(folders, from_zip(path, "ps1"), people)
         assert submitted(folders) == {}
-        assert "may be timvic's (501) or timvic_501's (777)" in result.refused[0].why
+        assert "may belong to timvic (501) or timvic_501 (777)" in result.refused[0].why
     both = {"timvic_501_9001_homework.ipynb": "vic's"} | eve
     collect(folders, from_zip(zipped(tmp_path / "c.zip", both), "ps1"), [VIC, EVE])
     assert submitted(folders) == {"00017": "vic's"}
@@ -313,7 +315,7 @@ def test_two_people_who_have_one_name(folders, tmp_path, number):
     collect(folders, from_zip(zipped(tmp_path / "1.zip", first), "ps1"), [vic])
     result = collect(folders, from_zip(tmp_path / "m.zip", "ps1"), [vic])
     assert submitted(folders) == {"00017": "one"}
-    assert f"has the number {number} here, and 00017 is known by 501" in result.aside[0].why
+    assert f"has the number {number} here, but 00017 had 501 before" in result.aside[0].why
 
 
 def test_one_number_decides_before_a_name(folders, tmp_path):
@@ -337,7 +339,7 @@ def test_two_of_one_name_stay_apart_in_the_next_assignment(classroom, tmp_path):
     assert submitted(first)["Bob-B"] == "bob" and submitted(first)["Bob-B_875"] == "bob once more"
     anew = {f"Bob B_{n}_assignsubmission_file_/ps2.ipynb": "bob" for n in (12, 13)}
     result = collect(second, from_zip(zipped(tmp_path / "5.zip", anew), "ps2"))
-    assert "numbers them anew" in result.refused[0].why and len(result.refused) == 2
+    assert "whom the platform numbers anew" in result.refused[0].why and len(result.refused) == 2
 
 
 NFD = unicodedata.normalize("NFD", "zoë1")
@@ -390,7 +392,7 @@ def test_names_too_much_alike_without_a_list(folders, tmp_path):
                unicodedata.normalize("NFD", "zoë") + ".ipynb": "4", "cy.ipynb": "5"}  # fmt: skip
     result = collect(folders, from_zip(zipped(tmp_path / "p.zip", members), "ps1"))
     assert submitted(folders) == {"cy": "5"} and len(result.refused) == 4
-    assert all("too much alike" in one.why for one in result.refused)
+    assert all("whose names are too similar" in one.why for one in result.refused)
 
 
 def test_another_students_folder_in_the_exchange(folders, tmp_path):
@@ -404,7 +406,7 @@ def test_another_students_folder_in_the_exchange(folders, tmp_path):
         (folder / "ps1.ipynb").write_text(who)
     result = collect(folders, from_exchange(tmp_path / "inbound", "ps1"))
     assert submitted(folders) == {me: me}
-    assert f"belongs to the account {me}, not to the student of its name" in result.refused[0].why
+    assert f"belongs to the account {me}, not to the student in its name" in result.refused[0].why
 
 
 def test_one_line_says_what_is_true_of_many(folders, tmp_path):
@@ -462,12 +464,12 @@ def test_the_command_names_who_is_missing_and_who_is_set_aside(classroom, tmp_pa
     said = capsys.readouterr()
     assert "124.ipynb is set aside: 124 is not on the class list; did you mean 00124?" in said.err
     assert "1 new, 0 known already, 0 refused, 1 set aside" in said.out
-    assert "on the class list, nothing handed in: 1 (00124)" in said.out
+    assert "on the class list, but nothing submitted: 1 (00124)" in said.out
     assert main([*asked, str(path)]) == 0  # the list is in the gradebook now
     said = capsys.readouterr()
     assert "0 new, 1 known already, 0 refused, 1 set aside" in said.out
-    assert "on the class list, nothing handed in: 1 (00124)" in said.out
+    assert "on the class list, but nothing submitted: 1 (00124)" in said.out
     (classroom.source / "ps1.ipynb").rename(classroom.source / "one.ipynb")
     (classroom.source / "two.ipynb").write_text("{}")
     assert main([*asked, str(path)]) != 0
-    assert "ps1 has 2 notebooks (one, two), and collect takes one" in capsys.readouterr().err
+    assert "ps1 has 2 notebooks (one, two), but collect takes one" in capsys.readouterr().err

@@ -107,7 +107,7 @@ def test_the_walk_from_the_anonymous_zip_to_the_gradebook(desk, folders, listed)
     assert [student.id for student in read_term(desk.course).students] == ["ada", "bob", "cy"]
     assert count_class(desk.course, "ps1").students == 3
     assert set(desk.returned()) == set(NAMED)  # what Canvas calls the files now
-    assert "handed in" in desk.type("why", "ps1", "bob")
+    assert "submitted" in desk.type("why", "ps1", "bob")
 
 
 def test_unlinked_submissions_do_not_enter_the_term(desk, classroom) -> None:

@@ -138,7 +138,10 @@ def test_groups(course, capsys) -> None:
     rows = read(course / "autograder" / "export" / "ps1-canvas.csv")
     assert [(row[2], row[-1]) for row in rows[2:]] == [("ada", "5"), ("bob", "5"), ("cy", "0")]
     assert main(["return", "ps1", "--to", "canvas", "--root", str(course)]) == 0
-    assert "not in it: 1 (bob); Canvas gives a team's file to all of it" in capsys.readouterr().out
+    assert (
+        "not in the zip: 1 (bob); Canvas gives a team's file to all its members"
+        in capsys.readouterr().out
+    )
     run(course, again)
     run(course, graded)
     table = {row.student.id: row.status for row in read_table(Course(course), "ps1").rows}

@@ -154,7 +154,7 @@ def test_the_word_exchange_is_a_file_where_there_is_one(tmp_path, monkeypatch):
         ("x.csv", b"<!DOCTYPE html>\n<html></html>\n", "its columns are <!DOCTYPE html>; expected"),
         ("x.csv", b"", "x.csv is empty"),
         ("x.csv", b'id,name\nada,"Ada\n', r"x.csv, line 2"),
-        ("x.ipynb", b'{"cells": []}', "is a single notebook; give the folder or the zip it is in"),
+        ("x.ipynb", b'{"cells": []}', "is a single notebook; put it into a folder"),
         ("x.csv", b"\xd0\xcf\x11\xe0\xa1\xb1", "is a spreadsheet; save it as CSV"),
         ("x.tar.gz", b"\x1f\x8b\x08\x00\x00\x00", "is neither a table nor a zip; expected"),
     ],
@@ -200,7 +200,7 @@ def test_two_sources_of_submissions_are_refused(tmp_path, monkeypatch):
     Path("in").mkdir()
     zipped(Path("x.zip"), {})
     for both in (["in", "x.zip"], ["in", "exchange"]):
-        with pytest.raises(CourseError, match="are both submissions; give one"):
+        with pytest.raises(CourseError, match="are both submissions; collect one of them"):
             recognise(map(Path, both))
 
 
@@ -237,7 +237,7 @@ def test_the_command_says_first_what_each_file_is_and_takes_all_of_them(typed, t
         "class.csv: class list (2 students)",
     ]
     assert "ps1: 1 new, 0 known already, 0 refused, 0 set aside" in out
-    assert "on the class list, nothing handed in: 1 (ben)" in out
+    assert "on the class list, but nothing submitted: 1 (ben)" in out
     assert not any("unknown" in line or "--force" in line for line in out)
     assert "--force: there was nothing to override" in typed("x.zip", "--force")[1]
 
@@ -249,7 +249,7 @@ def test_the_command_says_first_what_each_file_is_and_takes_all_of_them(typed, t
         (
             "bad.csv",
             "code,question,marker,items,points\na,q,m,,3\n",
-            "nothing of ps1 is graded yet",
+            "ps1 is not graded yet",
         ),
         ("bad.csv", "what\n1\n", "bad.csv was not recognised"),
         ("nosuch.csv", None, "there is no file nosuch.csv"),
@@ -267,9 +267,9 @@ def test_one_bad_file_and_nothing_is_written(typed, folders, name, text, said):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "say what to collect: a class list (id, name, email)"),
+        ([], "no files to collect; expected a class list (id, name, email)"),
         (["--undo", "x.zip"], "--undo takes no files"),
-        (["x.zip", "--student", "ada"], "--student goes with --undo"),
+        (["x.zip", "--student", "ada"], "--student needs --undo"),
         (["exchange"], "there is no exchange at"),
     ],
 )

@@ -67,7 +67,7 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
     assert main([*asked, str(path)]) == 0
     said = capsys.readouterr().out
     assert (
-        "hand-in time unknown for 2, so no late penalty applies" in said
+        "time of submission unknown for 2 students, so no late penalty" in said
         and "collect ps1 FILE" in said
     )
     assert json.loads(folders.ledger.read_text())["students"] == {
@@ -80,7 +80,7 @@ def test_a_canvas_zip_makes_nobody_late(classroom, folders, tmp_path, quick_grad
     times.write_text("\n".join(lines))
     assert main([*asked, str(times)]) == 0
     said = capsys.readouterr()
-    assert "unknown" not in said.out and "without a zone were read as UTC+02:00" in said.err
+    assert "unknown" not in said.out and "without a time zone were read as UTC+02:00" in said.err
     assert stamp(folders, "doejane") == "2026-10-01 09:59:00 UTC"  # in the deadline's zone
     grade(classroom.course)
     assert penalties(classroom.root) == {"doejane": None, "wangwei": 1.0}
@@ -181,7 +181,7 @@ def test_moodles_worksheet_without_a_class_list(folders, tmp_path):
         ("id,time\na,2026-10-01 10:00 CEST", "line 2: '2026-10-01 10:00 CEST' is not a time"),
         ("id,time\na,2026-13-01 10:00", "is not a time"),
         ("id,time\na,2026-10-01 10:00\na,2026-10-01 11:00", "line 3: the same person .* line 2"),
-        ("id,time\n,2026-10-01 10:00", "line 2 does not say whose time it is"),
+        ("id,time\n,2026-10-01 10:00", "line 2: this time has no student"),
     ],
 )
 def test_a_table_of_times_that_is_not_clear(tmp_path, text, said):
@@ -199,7 +199,7 @@ def test_times_of_nobody_are_named(folders, tmp_path):
     result = collect(folders, found, people, times=read_times(path))
     assert result.notes == [
         f"{path}, line 2: 124 is not on the class list; did you mean 00124?",
-        f"{path}, line 3: ben has a time, but handed in nothing",
+        f"{path}, line 3: ben has a time, but no submission",
     ]
 
 
@@ -217,5 +217,5 @@ def test_the_exchange_is_believed_where_the_file_system_agrees(folders, tmp_path
 
 def test_a_folder_in_a_folder(folders, tmp_path):
     members = {"Course 12/Eve Il_7_assignsubmission_file_/ps1.ipynb": "eve"}
-    with pytest.raises(CourseError, match=r"is in the folder Course 12; give that folder"):
+    with pytest.raises(CourseError, match=r"is in one folder, Course 12; collect that folder"):
         from_zip(zipped(tmp_path / "x.zip", members), "ps1")

@@ -87,15 +87,15 @@ def test_the_right_one_is_taken(desk, classroom, given):
 def test_one_of_another_assignment_is_refused_by_its_numbers(desk, classroom, given):
     path = sheet(rows(901), classroom.root / "Grades.csv")
     said = desk(GIVEN[given].format(path), 1)
-    assert "is not the worksheet of ps1" in said and "Ada Aa (ada)" in said
-    assert "901 here and 501" in said and not (classroom.root / "filled.csv").exists()
+    assert "have different participant numbers" in said and "Ada Aa (ada)" in said
+    assert "901 here, but 501" in said and not (classroom.root / "filled.csv").exists()
 
 
 @pytest.mark.parametrize("given", GIVEN)
 @pytest.mark.parametrize("file", ["Grades-Course-ps2-77.csv", "Grades-ps1_more.csv"])
 def test_one_of_another_assignment_is_refused_by_its_file_s_name(desk, classroom, given, file):
     said = desk(GIVEN[given].format(sheet(rows(501), classroom.root / file)), 1)
-    assert "by its name, and ps1 is expected" in said
+    assert "but the worksheet of ps1 is expected" in said
     desk(GIVEN[given].format(sheet(rows(501), classroom.root / f"ps1-{file}")))
 
 
@@ -118,7 +118,7 @@ def test_names_of_files(stem, named):
 def test_numbers_of_another_assignment_where_this_one_has_none(desk, classroom):
     path = sheet(rows(901), classroom.root / "Grades.csv")
     said = desk(f"collect ps1_more {path}", 1)
-    assert "has the participant numbers of ps2, and ps1_more is expected" in said
+    assert "has the participant numbers of ps2, but ps1_more is expected" in said
 
 
 def test_a_blind_one_of_another_assignment(desk, classroom):
@@ -126,14 +126,14 @@ def test_a_blind_one_of_another_assignment(desk, classroom):
     delivered(classroom.root / "blind.zip", 701, notebook, "ps1_more", nameless=True)
     path = sheet(rows(801), classroom.root / "Grades.csv", names=False)
     said = desk(f"collect ps1_more blind.zip {path}", 1)
-    assert "none of its 3 numbers is one of the 3 in the submissions" in said
+    assert "shares none of its 3 numbers with the 3 submissions" in said
 
 
 @pytest.mark.parametrize("given", GIVEN)
 def test_a_line_that_contradicts_is_named_and_left_out(desk, classroom, given):
     swapped = [(501, "Ada Aa"), (502, "Ben Be"), (777, "Cy Ce")]
     said = desk(GIVEN[given].format(sheet(swapped, classroom.root / "Grades.csv")))
-    assert "Cy Ce (cy) has the participant number 777 here and 503 in the submissions" in said
+    assert "Cy Ce (cy) has the participant number 777 here, but 503 in the submissions" in said
     if given == "export":
         lines = (classroom.root / "filled.csv").read_text().splitlines()
         assert ["5" in line.split(",")[3] for line in lines[1:]] == [True, True, False]

@@ -69,19 +69,19 @@ def test_a_zip_of_another_assignment_is_refused_as_a_whole(told, folders, ours):
     code, said = told("class.csv", path)
     assert (
         code == 1
-        and "2 of 3 notebooks are of ps2, not of ps1; nothing was taken" in said
+        and "2 of 3 notebooks belong to ps2, not to ps1; nothing was stored" in said
         and "--force" in said
     )
     assert not folders.class_folder.exists()
     code, said = told("class.csv", path, "--force")
-    assert code == 0 and "3 new" in said and "taken all the same: 2 (01: ps2, 02: ps2)" in said
-    assert "--force: 2 of 3 notebooks are of ps2, not of ps1" in said
+    assert code == 0 and "3 new" in said and "taken anyway: 2 (01: ps2, 02: ps2)" in said
+    assert "--force: 2 of 3 notebooks belong to ps2, not to ps1" in said
 
 
 def test_one_notebook_of_another_assignment_is_taken_and_named(told, ours):
     code, said = told(moodle("a.zip", 501, ours, renamed(ours), ours))
     assert code == 0 and "3 new" in said
-    assert "of another assignment, taken all the same: 1 (Ben-B: ps2)" in said
+    assert "of another assignment, taken anyway: 1 (Ben-B: ps2)" in said
     code, said = told(moodle("b.zip", 501, renamed(ours)))  # alone, too
     assert code == 0 and "1 (Ada-L: ps2)" in said
 
@@ -110,10 +110,10 @@ def test_the_right_zip_after_a_wrong_one(told, classroom, folders, ours):
     assert code == 0 and "0 new" in said and "2 set aside" in said and said.count("701 here") == 1
     right = moodle("right.zip", 701, ours, ours, ours)
     code, said = told(right)
-    assert "3 of 3 files carry other numbers than their students are known by in ps1" in said
-    assert "zip of another assignment?" in said and "here, and" not in said
+    assert "3 of 3 files have other numbers than these students have in ps1 so far" in said
+    assert "zip of another assignment?" in said and "here, but" not in said
     code, said = told("--undo")
-    assert code == 0 and "taken back what came last of 3 (01, 02, 03)" in said
+    assert code == 0 and "took back the latest submission of 3 (01, 02, 03)" in said
     assert "coursekit grade ps1" in said and submitted_names(folders) == {}
     last = read_log(classroom.course)[-1]
     assert (last["action"], last["student"]) == ("taken back", "03")
@@ -145,10 +145,14 @@ def test_the_right_zip_with_a_worksheet_after_a_wrong_one_that_was_packed_later(
     (tmp_path / "sheet.csv").write_text("\n".join(sheet))
     both = (moodle("right.zip", 701, "r", "r", "r", day=4), "sheet.csv")
     code, said = told(*both)
-    assert code == 0 and "does not count" in said and "3 (01, 02, 03); if that one was a" in said
+    assert (
+        code == 0
+        and "not counted" in said
+        and "3 (01, 02, 03); if the earlier collection was a" in said
+    )
     assert told("--undo")[0] == told("--undo")[0] == 0 and submitted(folders) == {}
     code, said = told(*both)
-    assert code == 0 and "does not count" not in said and "unknown" not in said
+    assert code == 0 and "not counted" not in said and "unknown" not in said
     assert submitted(folders) == {"01": "r", "02": "r", "03": "r"}
     assert (folders.submitted("03") / "timestamp.txt").read_text() == "2026-10-01 14:14:00 UTC"
 
@@ -168,7 +172,7 @@ def test_only_some_students_and_only_the_last_time(told, folders, tmp_path):
         told(str(zipped(tmp_path / f"{day}.zip", {"ada.ipynb": text, "bo.ipynb": text},
                                  (2026, 12, day, 0, 0, 0))))  # fmt: skip
     code, said = told("--undo", "--student", "bo")
-    assert code == 0 and "an attempt from before counts again: 1 (bo)" in said
+    assert code == 0 and "an earlier submission counts again: 1 (bo)" in said
     assert submitted(folders) == {"ada": "2", "bo": "1"}
     assert told("--undo")[0] == 0  # the latest that is there
     assert submitted(folders) == {"ada": "1", "bo": "1"}
@@ -176,10 +180,10 @@ def test_only_some_students_and_only_the_last_time(told, folders, tmp_path):
     assert not (folders.class_folder / "attempts" / "ada").exists()
     assert list(folders.students()) == ["bo"] and list(Ledger.read(folders).students) == ["bo"]
     code, said = told("--undo", "--student", "ada")
-    assert code == 1 and "nothing of ps1 was collected of 1 (ada)" in said
+    assert code == 1 and "nothing was collected for ps1 from 1 (ada)" in said
     told("--undo")
     code, said = told("--undo")
-    assert code == 1 and "nothing of ps1 was collected" in said
+    assert code == 1 and "nothing was collected for ps1" in said
     told("2.zip")
     assert submitted(folders) == {"ada": "2", "bo": "2"}
 
@@ -216,8 +220,8 @@ def test_a_new_attempt_that_does_not_count_is_named(told, folders, tmp_path):
     late = zipped(tmp_path / "late.zip", {"ada.ipynb": "1"}, (2026, 12, 9, 0, 0, 0))
     members = {"ada.ipynb": "2", "bo.ipynb": "2"}
     early = zipped(tmp_path / "early.zip", members, (2026, 12, 1, 0, 0, 0))
-    assert "does not count" not in told(str(late))[1]
+    assert "not counted" not in told(str(late))[1]
     said = told(str(early))[1]
-    assert "a new attempt that does not count" in said and "by its zip's: 1 (ada);" in said
-    assert "does not count" not in told(str(early))[1]
+    assert "new, but not counted" in said and "has a later time: 1 (ada);" in said
+    assert "not counted" not in told(str(early))[1]
     assert len(attempts_of(folders, "ada")) == 2 and submitted(folders)["ada"] == "1"

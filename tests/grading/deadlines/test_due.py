@@ -35,7 +35,7 @@ def test_the_rest_of_the_file_stays(classroom, before, after, capsys):
     assert path.read_bytes().decode() == after.format("2026-11-20T12:00:00+00:00")
     assert "ps1 is due Friday 20 November 2026, 12:00 UTC\n" in capsys.readouterr().out
     assert due(classroom) == 0
-    shown = "ps1 is due Friday 20 November 2026, 12:00 UTC\nnobody has an extension\n"
+    shown = "ps1 is due Friday 20 November 2026, 12:00 UTC\nno extensions\n"
     assert capsys.readouterr().out == shown
 
 
@@ -56,7 +56,7 @@ def test_what_is_no_time_is_said_and_changes_nothing(classroom, capsys):
     assert not path.exists()
     path.write_text('"due" = 2020-01-01T00:00:00Z\n')
     assert due(classroom, "2026-11-20T12:00") == 1
-    assert "write it yourself: due = 2026-11-20T12:00:00+00:00" in capsys.readouterr().err
+    assert "edit it yourself: due = 2026-11-20T12:00:00+00:00" in capsys.readouterr().err
     assert path.read_text() == '"due" = 2020-01-01T00:00:00Z\n'
     (classroom.root / "autograder").mkdir()
     (classroom.root / "autograder" / "class.toml").write_text('time_zone = "Berlin"\n')
@@ -66,5 +66,5 @@ def test_what_is_no_time_is_said_and_changes_nothing(classroom, capsys):
 
 def test_without_a_deadline_it_says_so(classroom, capsys):
     assert due(classroom) == 0
-    assert capsys.readouterr().out == "ps1 has no deadline\nnobody has an extension\n"
+    assert capsys.readouterr().out == "ps1 has no deadline\nno extensions\n"
     assert main(["settings", "ps9", "--root", str(classroom.root)]) == 1

@@ -74,7 +74,7 @@ def test_an_exam_is_held_as_the_page_says(week, monkeypatch, capsys):
     over = spelled(exam_of(week.course, "ps1").over)
     said = capsys.readouterr().err
     assert said.strip().endswith(
-        f"until {over}, the longest extension; no feedback is written before"
+        f"until {over} (the longest extension): no feedback is written before it is over"
     )
 
     today(-3 * HOUR, -HOUR)

@@ -240,7 +240,7 @@ def test_report_grade_and_next_count_nobody_as_missing_who_has_time(term):
     assert "fay" not in count_class(term.course, "w4", now=NOW + 7 * DAY).open
     term.type("review", "w4")
     page = words((term.course / "autograder/report/w4.html").read_text())
-    assert "7 still have time" in page and "Nothing handed in (" not in page
+    assert "7 still have time" in page and "Nothing submitted (" not in page
     summary = grade(term.course, "w4")
     assert summary.missing == [] and "MISSING" not in summary.counts
     assert summary.open == ["cy", "dee", "eve", "fay", "hal"]
@@ -293,4 +293,4 @@ def test_an_export_without_a_number_is_not_what_points_are_compared_with(term, c
     for name, out in (("w4", False), ("w3", True)):
         capsys.readouterr()
         term.type("why", name, "ada")
-        assert ("went out" in capsys.readouterr().out) is out
+        assert ("returned: " in capsys.readouterr().out) is out

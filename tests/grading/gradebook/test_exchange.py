@@ -61,8 +61,8 @@ def fetched(folders: Folders, secret: str) -> Path:
 def test_each_page_is_where_nbgrader_looks_for_it(folders, capsys):
     assert feedback(folders) == 0
     said = capsys.readouterr().out
-    assert f"2 students can fetch it, from {folders.exchange / 'feedback'}" in said
-    assert "not handed in through the exchange, so not there: 1 (cy)" in said
+    assert f"2 students can fetch their feedback from {folders.exchange / 'feedback'}" in said
+    assert "not submitted through the exchange, so not returned there: 1 (cy)" in said
     place = folders.exchange / "feedback"
     assert stat.S_IMODE(place.stat().st_mode) == 0o711 and len(list(place.iterdir())) == 2
     for student, secret in SECRETS.items():
@@ -79,7 +79,7 @@ def test_a_page_is_of_the_attempt_that_was_graded(folders, classroom, capsys):
     inbound = folders.exchange / "inbound"
     collect(folders, from_exchange(inbound, "ps1", check_owner=False))
     feedback(folders)
-    assert "handed in again since they were graded: 1 (ada); run coursekit grade ps1" in (
+    assert "submitted again since they were graded: 1 (ada); run coursekit grade ps1" in (
         capsys.readouterr().out
     )
     assert not fetched(folders, "c" * 128).exists()

@@ -22,7 +22,7 @@ ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@x.org\nben,,,\nmia
 def graded(classroom) -> list[str]:
     notes = Notes()
     grade(classroom.course, notes=notes)
-    return [note for note in notes.notes if "gradebook" in note or "no longer has a place" in note]
+    return [note for note in notes.notes if "gradebook" in note or "could not be restored" in note]
 
 
 def lose(classroom) -> None:
@@ -81,10 +81,10 @@ def test_all_that_was_entered_is_put_back_and_said(marked):
     assert before["lost"] == {"ada": None, "ben": 5.5, "cy": 7.5}  # ada had more time
     lose(marked)
     for read in (export, write_report):
-        with pytest.raises(CourseError, match=r"1 with comments.*First run coursekit grade ps1"):
+        with pytest.raises(CourseError, match=r"1 with comments.*Run coursekit grade ps1 first"):
             read(marked.course, "ps1")
     (said,) = graded(marked)
-    assert "the gradebook is a new one" in said and "autograder/kept/ps1.jsonl" in said
+    assert "the gradebook is new or missing" in said and "autograder/kept/ps1.jsonl" in said
     assert "(4 of the class, 3 with points by hand, 1 with comments, 1 with extensions)" in said
     assert entered(marked) == before
     assert export(marked.course, "ps1")[0].read_text() == table and "Lovelace" in table
@@ -116,7 +116,7 @@ def test_somebody_elses_new_gradebook_is_known_as_new(marked, empty_gradebook):
     before = entered(marked)
     lose(marked)
     (marked.root / "autograder" / "gradebook.db").write_bytes(empty_gradebook.read_bytes())
-    with pytest.raises(CourseError, match="First run coursekit grade ps1"):
+    with pytest.raises(CourseError, match="Run coursekit grade ps1 first"):
         export(marked.course, "ps1")
     marked.hand_in("cy", marked.answered(why="Other words."), "2026-10-02 10:00:00 UTC")
     assert len(graded(marked)) == 1
@@ -135,7 +135,7 @@ def test_what_has_no_place_any_more_is_said(marked):
     master["cells"] = [cell for cell in master["cells"] if cell["id"] != "why"]
     path.write_text(json.dumps(master))
     said = graded(marked)
-    assert len(said) == 4 and "ada: mark for why no longer has a place" in said[1]
+    assert len(said) == 4 and "ada: the mark for why could not be restored" in said[1]
     assert "Schön" in said[3]
 
 
@@ -156,5 +156,5 @@ def test_the_class_list_survives_before_anything_is_graded(classroom, tmp_path, 
     (tmp_path / "in" / "nobody.ipynb").write_text("{}")
     assert main([*words, str(tmp_path / "in")]) == 0
     said = capsys.readouterr().err
-    assert said.count("the gradebook is a new one") == 1
+    assert said.count("the gradebook is new or missing") == 1
     assert "nobody is not on the class list" in said

@@ -547,12 +547,11 @@ def test_the_notebook_of_another_assignment_is_not_a_missing_one(desk, tools):
     other = desk.grade_bytes(tools.notebook(title, *cells).encode())
     assert (other.status, other.points) == ("MALFORMED", 0)
     assert other.reason == (
-        "This is the notebook “Assignment 1: kernels”, and not that of powers: hand in the one of "
-        "powers."
+        "This is the notebook “Assignment 1: kernels”, not that of powers: submit that of powers."
     )
     none = desk.grade(None, None)
     assert (none.status, none.points) == ("MALFORMED", 0)
-    assert none.reason.startswith("It has none of this assignment's answer cells: hand in")
+    assert none.reason.startswith("It has none of this assignment's answer cells: submit")
     some = desk.grade(None, "def cube(x): return 1 / 0")  # one is there, and none is right
     assert some.status == "FAIL" and tools.statuses(some) == ["MISSING", "FAIL"]
 

@@ -60,7 +60,7 @@ def test_an_assignment_without_a_question_in_words_is_refused(desk, capsys):
     path = desk.folders.source / "ps1.ipynb"
     path.write_text(path.read_text().replace('"grade_id": "why"', '"grade_id": ""'))
     desk.type("mark", "ps1", code=1)
-    assert "ps1 has no question in words" in capsys.readouterr().err
+    assert "ps1 has no written questions to mark" in capsys.readouterr().err
 
 
 def test_before_anything_is_graded_that_is_said(make_classroom, tmp_path, capsys):
@@ -68,7 +68,7 @@ def test_before_anything_is_graded_that_is_said(make_classroom, tmp_path, capsys
 
     make_classroom(tmp_path / "course")
     assert main(["--root", str(tmp_path / "course"), "mark", "ps1"]) == 1
-    assert "nothing of ps1 is graded yet; run coursekit grade ps1" in capsys.readouterr().err
+    assert "ps1 is not graded yet; run coursekit grade ps1" in capsys.readouterr().err
 
 
 def test_marked_by_keyboard_saved_and_collected(desk, capsys):

@@ -58,14 +58,18 @@ def test_points_that_are_left_out_follow_from_the_items(tmp_path, items, points)
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
-        (0, "bbbbbbbbbb", "no answer to why has the code 'bbbbbbbbbb'; if its student has handed"),
-        (1, "what", "'what' is not a question in words; there are why"),
-        (2, "", "it should say who marked, in the column marker"),
-        (3, "signs else", "'else' is not an item of the rubric of why, which has signs, why, odd"),
-        (4, "3.5", "points are '3.5', and should be a number from 0 to 3"),
-        (4, "nan", "points are 'nan', and should be a number from 0 to 3"),
-        (4, "-1", "points are '-1', and should be a number from 0 to 3"),
-        (4, "one", "points are 'one', and should be a number from 0 to 3"),
+        (
+            0,
+            "bbbbbbbbbb",
+            "no answer to why has the code 'bbbbbbbbbb'; if the student has submitted",
+        ),
+        (1, "what", "'what' is not a written question of this assignment; it has why"),
+        (2, "", "the column marker is empty; it should say who marked"),
+        (3, "signs else", "'else' is not in the rubric of why, which has signs, why, odd"),
+        (4, "3.5", "points must be a number from 0 to 3, got '3.5'"),
+        (4, "nan", "points must be a number from 0 to 3, got 'nan'"),
+        (4, "-1", "points must be a number from 0 to 3, got '-1'"),
+        (4, "one", "points must be a number from 0 to 3, got 'one'"),
     ],
 )
 def test_a_row_that_is_not_clear_is_named(tmp_path, column, value, said):
@@ -76,7 +80,7 @@ def test_a_row_that_is_not_clear_is_named(tmp_path, column, value, said):
 
 def test_one_marker_gives_one_mark(tmp_path):
     (told,) = read(tmp_path, GOOD, [*GOOD[:4], "2", ""])[1]
-    assert told.endswith("mia gives 2 points here and another mark, of 1, above; keep one of the "
+    assert told.endswith("mia gives 2 points here, but 1 above; keep one of the "
                          "two rows")  # fmt: skip
 
 
@@ -179,7 +183,7 @@ def test_the_same_table_again_changes_nothing_and_other_points_are_not_written_o
     desk.type("collect", "ps1", table)
     assert capsys.readouterr().out == (
         f"{table}: marks (2 rows)\n2 distinct answers marked, covering 3 students\n"
-        f"{table}: marks (2 rows)\n0 answers marked, 3 had them before\n"
+        f"{table}: marks (2 rows)\n0 answers marked, 3 already had these points\n"
     )
     assert desk.formgrader("eve") == (1, False, "What we looked for:\n\n" + "\n".join(
         f"- – {item}" for item in (
@@ -191,12 +195,12 @@ def test_the_same_table_again_changes_nothing_and_other_points_are_not_written_o
     desk.type("collect", "ps1", desk.table("mia", ada=("", 3), ben=("", 2)), code=1)
     said = capsys.readouterr().err
     ada = desk.codes["ada"]
-    assert f"why {ada} has 4 points by hand, and in this table 3; --force takes the table's" in said
-    assert "no mark was taken" in said and "ada" not in said.replace(ada, "")
+    assert f"why {ada} already has 4 points by hand, but in this table 3; add --force" in said
+    assert "no marks were stored" in said and "ada" not in said.replace(ada, "")
     assert desk.formgrader("ben")[:2] == (0, True)
     desk.type("collect", "ps1", "ps1-why-mia.csv", "--force")
     said = capsys.readouterr().out
-    assert f"--force: points given by hand replaced: 1 (why {ada}: 4 points, now 3)" in said
+    assert f"--force: replaced points given by hand: 1 (why {ada}: 4 points, now 3)" in said
     assert [desk.formgrader(who)[0] for who in ("ada", "ben", "cy")] == [3, 2, 3]
 
 
@@ -219,6 +223,9 @@ def test_those_who_share_an_answer_have_one_line(desk, capsys):
     desk.type("collect", "ps1", desk.table("mia", ada=("", 5), eve=("", 1)))
     desk.type("collect", "ps1", desk.table("mia", ada=("", 3), eve=("", 2)), code=1)
     said = capsys.readouterr().err
-    assert said.count(f"why {desk.codes['ada']} has 5 points by hand, and in this table 3") == 1
-    assert f"why {desk.codes['eve']} has 1 point by hand, and in this table 2" in said
-    assert "no mark was taken: 2 rows to look at" in said  # ada's answer is cy's, too
+    assert (
+        said.count(f"why {desk.codes['ada']} already has 5 points by hand, but in this table 3")
+        == 1
+    )
+    assert f"why {desk.codes['eve']} already has 1 point by hand, but in this table 2" in said
+    assert "no marks were stored: fix the 2 rows" in said  # ada's answer is cy's, too

@@ -92,7 +92,7 @@ def test_everybody_has_a_row_and_ungraded_ones_no_number(classroom) -> None:
         "lost": ("INTERNAL", ""), "never": ("MISSING", "0"),
     }  # fmt: skip
     said = " ".join(remarks(table))
-    assert "5 students" in said and "1 student handed in nothing" in said
+    assert "5 students" in said and "1 student submitted nothing" in said
     assert "2 students could not be graded" in said
 
 
@@ -137,7 +137,7 @@ def test_moodle_has_its_columns(classroom) -> None:
     rows = list(csv.DictReader(path.open(encoding="utf-8", newline="")))
     assert rows[0]["ID number"] == "ada" and rows[0]["Email address"] == "a@example.org"
     assert rows[0]["Assignment: powers (Real)"] == "3"
-    assert "still to be read" in rows[0]["Assignment: powers (Feedback)"]
+    assert "not marked yet" in rows[0]["Assignment: powers (Feedback)"]
     assert rows[1]["Assignment: powers (Real)"] == ""
 
 
@@ -195,7 +195,7 @@ def test_nbgraders_own_step_uses_the_plugin(classroom) -> None:
 
 
 def test_says_what_is_wrong(classroom) -> None:
-    with pytest.raises(CourseError, match="nobody to export"):
+    with pytest.raises(CourseError, match="no students to export"):
         export(classroom.course, classroom.name)
     with pytest.raises(CourseError, match="No assignment"):
         export(classroom.course, "cubes")
@@ -236,7 +236,7 @@ def test_a_time_that_nobody_says_is_no_number(classroom) -> None:
         book.db.commit()
     path, table = export(classroom.course, classroom.name)
     assert (read(path)[0]["hours_late"], read(path)[0]["score"]) == ("", "6")
-    assert "hand-in time unknown for 1 student, so no late penalty applies" in " ".join(
+    assert "time of submission unknown for 1 student, so no late penalty" in " ".join(
         remarks(table)
     )
 
@@ -270,7 +270,9 @@ def test_canvas_gets_its_own_table_back(classroom, tmp_path) -> None:
         ["Student, Test", "9", "", "f00", "Monday", ""],
     ]
     said = " ".join(table.notes)
-    assert "line 6: S77 is not on the class list" in said and "1 without a line" in said
+    assert (
+        "line 6: S77 is not on the class list" in said and "no line in gradebook.csv: 1 (" in said
+    )
     with pytest.raises(CourseError, match=r"no assignment called 'Cubes'.*'Squares \(90\)'"):
         export(classroom.course, classroom.name, "canvas", into=given, title="Cubes")
     given.write_text(CANVAS.replace("Squares (90)", "Powers (90)"), encoding="utf-8")
@@ -278,7 +280,7 @@ def test_canvas_gets_its_own_table_back(classroom, tmp_path) -> None:
         export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
     given.write_text(CANVAS.replace("S77", "xyz").replace(",ada,", ",pqr,"), encoding="utf-8")
     _, table = export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
-    strangers = f"{given}: not on the class list, left as they are: 2 (pqr, xyz)"
+    strangers = f"{given}: not on the class list, so unchanged: 2 (pqr, xyz)"
     assert [one for one in table.notes if "class list" in one] == [strangers]
     given.write_text(CANVAS.replace("Squares (90)", "Powers (90)"), encoding="utf-8")
     path, _ = export(classroom.course, classroom.name, "canvas", into=given, title="Powers (91)")
@@ -291,7 +293,7 @@ def test_canvas_without_a_number_is_said(classroom) -> None:
     assert "coursekit export powers FILE" in table.notes[0]
     _, table = export(classroom.course, classroom.name, "canvas", title="Powers (91)")
     assert table.notes == (
-        "Canvas sets the assignment's points to 9, which the line Points Possible says",
+        "Canvas sets the assignment's points to 9, as in the line Points Possible",
     )
 
 
@@ -327,8 +329,8 @@ def test_moodles_worksheet_comes_back_with_grades(classroom, tmp_path) -> None:
         for column in set(old) - {"Grade", "Feedback comments"}:
             assert old[column] == new[column], column
     said = " ".join(table.notes)
-    assert "line 4: Moodle has locked this grade" in said and "line 5: dee@uni.edu is not" in said
-    assert "Moodle's maximum is 8.00 and ours 9" in said
+    assert "line 4: this grade is locked in Moodle" in said and "line 5: dee@uni.edu is not" in said
+    assert "the assignment is worth 8.00 points in Moodle and 9 here" in said
 
 
 @pytest.mark.parametrize(
@@ -336,7 +338,7 @@ def test_moodles_worksheet_comes_back_with_grades(classroom, tmp_path) -> None:
     [
         ("canvas", WORKSHEET, "is not Canvas's gradebook"),
         ("worksheet", CANVAS, "is not Moodle's grading worksheet"),
-        ("worksheet", None, "download it in Moodle"),
+        ("worksheet", None, "download it from Moodle"),
         ("csv", CANVAS, "only Canvas's gradebook and Moodle's"),
         ("canvas", "", "is empty; its first line should be: Student,ID"),
     ],
@@ -363,12 +365,12 @@ def test_who_is_not_graded_yet_has_no_number(classroom, capsys, read_page) -> No
         "never": ("MISSING", 0),
     }  # fmt: skip
     said = remarks(table)
-    what = "handed in, not graded yet, and so without a number: 2 (bob, cy); run coursekit grade"
-    assert f"{what} powers" in said and "1 student handed in nothing and got 0" in said
-    again = "handed in again since the grade in the table: 1 (ada); run coursekit grade powers"
+    what = "submitted but not graded yet, so without a score: 2 (bob, cy); run coursekit grade"
+    assert f"{what} powers" in said and "1 student submitted nothing and got 0" in said
+    again = "submitted again since the score in the table: 1 (ada); run coursekit grade powers"
     assert again in said and not any("could not be graded" in one for one in said)
     comments = {row.student.id: remark(row, table) for row in table.rows}
-    assert comments["cy"] == "Not graded yet." and "newer attempt is not" in comments["ada"]
+    assert comments["cy"] == "Not graded yet." and "newer submission is not" in comments["ada"]
     path, _ = export(classroom.course, classroom.name, "ags")
     assert json.loads(path.read_text().splitlines()[2])["gradingProgress"] == "Pending"
 
@@ -383,10 +385,10 @@ def test_who_is_not_graded_yet_has_no_number(classroom, capsys, read_page) -> No
     count = count_class(classroom.course, classroom.name)
     assert (count.students, count.handed_in, count.missing) == (4, 3, ["never"])
     waiting = {one.student: one.what for one in count.concerns["ungraded"]}
-    assert waiting["ada"] == "handed in again since it was graded"
-    assert waiting["bob"] == waiting["cy"] == "handed in, not graded yet"
+    assert waiting["ada"] == "submitted again since it was graded"
+    assert waiting["bob"] == waiting["cy"] == "submitted, but not graded yet"
     assert main(["return", "powers", "--root", str(classroom.root)]) == 0
-    assert "handed in, not graded yet: 3 (ada, bob, cy); run" in capsys.readouterr().out
+    assert "submitted but not graded yet: 3 (ada, bob, cy); run" in capsys.readouterr().out
     pages = {who: read_page(classroom.folders.feedback(who) / "powers.html") for who in found}
     assert "We have your notebook. It is not graded yet" in pages["cy"]
     assert "We have your notebook" in pages["bob"] and "We have no notebook" in pages["never"]
@@ -395,7 +397,7 @@ def test_who_is_not_graded_yet_has_no_number(classroom, capsys, read_page) -> No
 
 def test_another_assignments_notebook_is_no_missing_one(classroom, read_page) -> None:
     """What the engine says of it (test_engine.py) is what everybody reads."""
-    reason = "This is the notebook “Roots”, and not that of powers: hand in the one of powers."
+    reason = "This is the notebook “Roots”, not that of powers: submit that of powers."
     classroom.hand_in("ada", classroom.empty("MALFORMED", reason))
     (row,) = (table := read_table(classroom.course, classroom.name)).rows
     assert (row.status, row.score.total) == ("MALFORMED", 0)
@@ -416,7 +418,7 @@ def test_other_points_in_canvas_are_said(classroom, tmp_path) -> None:
         given.write_text("\r\n".join([CANVAS.splitlines()[0], head, line, *people]))
         _, table = export(classroom.course, classroom.name, "canvas", into=given, title="Powers")
         said[theirs] = [one for one in table.notes if "is worth" in one]
-    what = "the assignment is worth 10 points in Canvas and 9 here: set Canvas's to ours first"
+    what = "the assignment is worth 10 points in Canvas and 9 here: change it in Canvas first"
     assert said == {"9": [], "9,0": [], "10": [what]}
 
 
@@ -429,11 +431,11 @@ def test_points_set_by_hand_without_a_hand_in_are_said(classroom) -> None:
     )
     table = read_table(classroom.course, classroom.name)
     comments = {row.student.id: remark(row, table) for row in table.rows}
-    assert comments["bob"] == "Nothing was handed in. 3 points were set by hand."
-    assert comments["never"] == "Nothing was handed in."
+    assert comments["bob"] == "Nothing was submitted. 3 points were set by hand."
+    assert comments["never"] == "Nothing was submitted."
     said = remarks(table)
-    assert "1 student handed in nothing and got 0" in said
-    assert "handed in nothing, with points set by hand: 1 (bob)" in said
+    assert "1 student submitted nothing and got 0" in said
+    assert "submitted nothing, with points set by hand: 1 (bob)" in said
 
 
 def test_canvas_and_a_whole_term(classroom, capsys) -> None:
@@ -442,5 +444,5 @@ def test_canvas_and_a_whole_term(classroom, capsys) -> None:
     assert main(["export", "--all", "--format", "canvas", "--root", str(classroom.root)]) == 0
     said = capsys.readouterr().err
     assert "makes new ones" in said and "export NAME FILE" in said
-    assert "1 cell without a number is empty: an empty cell deletes what Canvas has" in said
+    assert "1 cell without a score is empty: an empty cell deletes the score in Canvas" in said
     assert "those in the line Points Possible" in said

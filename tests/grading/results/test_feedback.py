@@ -326,7 +326,7 @@ def test_a_mistake_that_costs_its_own_question_only_is_said_to(classroom) -> Non
     right = replace(square, status="OK", carried=["cube"])
     classroom.hand_in("ada", replace(verdict, questions=[right, cube]))
     seen = read(page_of(classroom, "ada")).text
-    said = "This calls your cube, not yet right. So it was tried with ours in that place"
+    said = "This calls your cube, not yet right, so it was run with ours instead"
     assert said in seen and "tried together with" not in seen
 
 
@@ -352,7 +352,7 @@ def test_late_penalty_is_explained(classroom) -> None:
     classroom.late(rate=0.5)
     classroom.hand_in("ada", classroom.partial(), manual=3.0, hours_late=5)
     seen = read(page_of(classroom, "ada")).text
-    assert "6 points for your work, less 3 because it came late (5 hours)" in seen
+    assert "6 points for your work, less 3 because it was late (5 hours)" in seen
     assert "3 of 9 points" in seen
 
 

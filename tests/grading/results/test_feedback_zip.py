@@ -117,7 +117,7 @@ def test_the_notebook_says_what_the_page_says(classroom, tmp_path) -> None:
     assert returned(classroom, "--to", "canvas") == 0
     cells = json.loads(members(classroom, "canvas")["a_1_2_p.ipynb"])["cells"]
     top, beside = cells[0]["source"], [c for c in cells if c["id"].startswith("feedback-")]
-    assert top.startswith("# Feedback: 4.5 of 9 points\n") and "less 0.5 because it came" in top
+    assert top.startswith("# Feedback: 4.5 of 9 points\n") and "less 0.5 because it was late" in top
     assert "1. Squares, 2 of 3 points: You doubled where you should square." in top
     above = [cells[cells.index(one) - 1]["id"] for one in beside]
     assert above == ["id-test-square", "id-test-cube", "id-words"]
@@ -165,7 +165,7 @@ def test_who_is_not_known_to_canvas_is_named(classroom, tmp_path, capsys) -> Non
     assert main([*words, "--root", str(classroom.root)]) == 0
     said = capsys.readouterr().out
     assert "1 student in " in said
-    assert "not in it: 2 (elsewhere, never); nothing was handed in through Canvas" in said
+    assert "not in the zip: 2 (elsewhere, never); nothing was submitted through Canvas" in said
 
 
 def test_nothing_is_sent_about_an_earlier_attempt(classroom, tmp_path, capsys) -> None:
@@ -177,7 +177,8 @@ def test_nothing_is_sent_about_an_earlier_attempt(classroom, tmp_path, capsys) -
         assert returned(classroom, "--to", platform) == 1
         said = capsys.readouterr().err
         assert (
-            "nobody would be in it: not in it: 2 (a, b); the latest hand-in is not graded" in said
+            "it would be empty (not in the zip: 2 (a, b); the latest submission is not graded"
+            in said
         )
         assert not list((classroom.folders.class_folder / "feedback").glob("*.zip"))
     choose(classroom.folders, "a", "first")
@@ -242,4 +243,4 @@ def test_who_is_not_known_to_moodle_is_named(classroom, tmp_path, capsys) -> Non
     )
     assert returned(classroom, str(sheet), "--to", "moodle") == 1
     said = capsys.readouterr().err
-    assert re.search("no zip was written.*no participant number, in the worksheet", said)
+    assert re.search("no zip written.*no participant number in the worksheet", said)

@@ -73,7 +73,7 @@ def test_scores_as_lti_takes_them(everybody) -> None:
         assert "." in one["timestamp"]  # sub-seconds, for they must grow
         assert ("scoreMaximum" in one) == ("scoreGiven" in one)
     assert lines[0]["submission"]["submittedAt"] == "2026-11-20T13:00:00.000+00:00"
-    assert "because it came late" in lines[0]["comment"]
+    assert "lost for lateness" in lines[0]["comment"]
 
 
 def test_canvas_deletes_nobodys_grade(everybody) -> None:
@@ -83,8 +83,9 @@ def test_canvas_deletes_nobodys_grade(everybody) -> None:
     assert [row[2] for row in rows[2:]] == ["ada", "bad", "ben", "never"]
     assert all(row[-1] for row in rows[1:])
     assert table.notes == (
-        "1 student without a number is not in the file: an empty cell would delete what Canvas has",
-        "Canvas sets the assignment's points to 9, which the line Points Possible says",
+        "1 student without a score is not in the file: an empty cell would delete the score in "
+        "Canvas",
+        "Canvas sets the assignment's points to 9, as in the line Points Possible",
     )
 
 

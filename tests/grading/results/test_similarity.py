@@ -147,7 +147,7 @@ def test_earlier_years_are_compared_with_this_one_and_not_with_each_other(classr
         with pytest.raises(CourseError, match=said):
             find_similar(classroom.course, classroom.name, also=[path])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(CourseError, match="holds no notebook of powers"):
+    with pytest.raises(CourseError, match="has no readable notebook of powers"):
         find_similar(classroom.course, classroom.name, also=[tmp_path / "empty"])
 
 

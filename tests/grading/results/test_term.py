@@ -55,7 +55,7 @@ def test_settings_that_cannot_be_meant_are_named(classroom, text, said):
 
 
 def test_who_is_not_graded_has_no_total_and_is_named(classroom, capsys):
-    with pytest.raises(CourseError, match="nothing is graded yet"):
+    with pytest.raises(CourseError, match="no graded assignments to add up yet"):
         read_term(classroom.course)
     classroom.hand_in("ada", classroom.partial(), manual=3)
     classroom.hand_in("int", classroom.empty("INTERNAL", "ours"))
@@ -67,8 +67,8 @@ def test_who_is_not_graded_has_no_total_and_is_named(classroom, capsys):
     }  # fmt: skip
     assert main(["export", "--all", "--root", str(classroom.root)]) == 0
     said = capsys.readouterr()
-    assert "powers: not graded, and so without a total: 1 (int)" in said.err
-    assert "powers: 1 student wrote answers that nobody has marked yet" in said.err
+    assert "powers: not graded, so without a total: 1 (int)" in said.err
+    assert "powers: 1 student with written answers that are not marked yet" in said.err
     assert said.out.strip().endswith("term.csv")
     rows = (classroom.folders.export / "term.csv").read_text(encoding="utf-8-sig").splitlines()
     assert '"int","","","","","","","",""' in rows
@@ -77,10 +77,10 @@ def test_who_is_not_graded_has_no_total_and_is_named(classroom, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "name an assignment, or say --all"),
-        (["powers", "--all"], "name an assignment, or say --all"),
-        (["--all", "--title", "x"], "--title goes with one assignment"),
-        (["--all", "--format", "moodle"], "a term is exported as csv or canvas, not as moodle"),
+        ([], "name an assignment, or use --all"),
+        (["powers", "--all"], "name an assignment, or use --all"),
+        (["--all", "--title", "x"], "--title needs one assignment"),
+        (["--all", "--format", "moodle"], "a term can be exported as csv or canvas, not as moodle"),
     ],
 )
 def test_what_does_not_go_together_is_said(classroom, capsys, words, said):

@@ -200,5 +200,5 @@ def test_an_assignments_own_page_is_linked_when_it_is_there(classroom, read_page
 
 
 def test_nothing_graded_is_said(classroom):
-    with pytest.raises(CourseError, match="nothing is graded yet"):
+    with pytest.raises(CourseError, match="no graded assignments to add up yet"):
         write_term(classroom.course)

@@ -281,7 +281,7 @@ def test_late(classroom):
     grade_class(classroom.course, "ps1", options(), notes)
     lost = {row[0]: row[6] for row in table(classroom.root) if len(row) > 4}
     assert lost == {"ada": None, "bob": 5.0, "cy": None}
-    assert any("holds no time" in note for note in notes.notes)
+    assert any("contains no time" in note for note in notes.notes)
     classroom.hand_in("bob", stamp="2026-10-01 09:00:00 UTC")  # the same file, another time
     assert grade_class(classroom.course, "ps1", options()).graded == 0
     lost = {row[0]: row[6] for row in table(classroom.root) if len(row) > 4}
@@ -484,7 +484,7 @@ def test_what_ran_out_of_time_is_judged_once_more_alone(classroom, tmp_path):
     notes = Notes()
     summary = grade_class(classroom.course, "ps1", options(), notes)
     assert summary.counts == {"OK": 3} and summary.graded == 3
-    assert "1 ran out of time; running each once more, alone" in notes.notes
+    assert "1 ran out of time; running each of them again, alone" in notes.notes
     assert notes.done[-1].startswith("ben")
     assert grade_class(classroom.course, "ps1", options()).unchanged == 3
 
@@ -502,8 +502,8 @@ def test_what_was_not_graded_is_said_and_the_numbers_add_up(classroom):
     classroom.hand_in("dee")
     summary = grade_class(classroom.course, "ps1", options())
     assert summary.done == (
-        "1 graded, 1 graded before, by a run that was stopped, and entered, 2 recomputed without "
-        "running them again (times, deadline, late rule or overrides changed), 0 unchanged"
+        "1 graded, 1 graded by an interrupted run and now entered, 2 recomputed without a rerun "
+        "(times, deadline, late rule or an override changed), 0 unchanged"
     )
     shutil.rmtree(classroom.root / "autograder" / "autograded" / "ada")
     summary = grade_class(classroom.course, "ps1", options())

@@ -69,16 +69,16 @@ def backup(course: Course, path: Path) -> Held:
     path, folder = Path(path), course / "autograder"
     files = list(_files(folder))
     if not files:
-        raise CourseError(f"there is no class in {folder}")
+        raise CourseError(f"there is no class in {folder}, so there is nothing to back up")
     if path.exists():
-        raise CourseError(f"{path} already exists and is not overwritten; choose another name")
+        raise CourseError(f"{path} already exists; choose another name")
     if not path.resolve().parent.is_dir():
         raise CourseError(
-            f"there is no folder {path.parent}, and none is made: plug in the disk, or make the "
-            "folder, and type the command again"
+            f"there is no folder {path.parent}: make it, or connect the disk, and type the command "
+            "again"
         )
     if path.resolve().is_relative_to(folder):
-        raise CourseError(f"{path} is inside the class to be backed up; choose another folder")
+        raise CourseError(f"{path} is inside the class that it backs up; choose another folder")
     git = InGit.of(course)
     saved = to_save(course, git)
     with new_zip(path, strict_timestamps=False) as out:
@@ -111,27 +111,28 @@ class Restored:
         aside, course = f"autograder/{ASIDE}", self.course
         lines = [f"{counted(self.files, 'file')} of the class restored"]
         if course.settings:
-            lines.append(f"deadlines, late rules and limits put back: {some([*course.settings])}")
+            lines.append(f"deadlines, late rules and limits restored: {some([*course.settings])}")
         if course.files:
-            lines.append(f"put back as the class had them, uncommitted: {some([*course.files])}")
+            lines.append(f"uncommitted changes restored: {some([*course.files])}")
         if course.replaced:
             lines.append(
-                f"replaced, with the earlier content kept in {aside}/replaced: "
-                f"{some([*course.replaced])}"
+                f"replaced (the earlier files are in {aside}/replaced): {some([*course.replaced])}"
             )
         if self.commit != self.here:
             there, here = (one[:8] or "not in git" for one in (self.commit, self.here))
-            lines.append(f"the course differs: it is {here}, and was {there} when it was backed up")
+            lines.append(
+                f"the course is at commit {here} here, and was at {there} when it was backed up"
+            )
         if course.left:
             lines.append(
-                f"not as the class had them, and left as they are: {some([*course.left])}; the "
-                f"class's copies are in {aside}/course"
+                f"different here, and not replaced: {some([*course.left])}; the backup's copies "
+                f"are in {aside}/course"
             )
         if self.gone:
-            lines.append(f"deleted when it was backed up, and still here: {some([*self.gone])}")
+            lines.append(f"deleted before the backup, but still here: {some([*self.gone])}")
         lines += [f"{name}: {what}" for name, what in self.again.items()]
         if not self.again:
-            lines.append("no submission will be graded again; coursekit grade NAME does the rest")
+            lines.append("no submission will be graded again; run coursekit grade NAME to finish")
         return lines
 
 
@@ -142,7 +143,7 @@ def restore(course: Course, path: Path) -> Restored:
     there = {file.relative_to(folder).parts[0] for file in files if not _is_empty(file, folder)}
     if there:
         raise CourseError(
-            f"{folder} holds a class already ({', '.join(sorted(there))}); move these away first"
+            f"{folder} already has a class ({', '.join(sorted(there))}); move it away first"
         )
     folder.mkdir(parents=True, exist_ok=True)
     with (
@@ -200,12 +201,14 @@ def run_backup(arguments: argparse.Namespace) -> int:
         size = file.stat().st_size / 1e6
         print(f"{counted(held.files, 'file')} of the class, {size:.1f} MB, in {file}")
         if held.settings:
-            print(f"with the deadlines and rules of {counted(held.settings, 'assignment')}")
+            print(f"with the deadlines and late rules of {counted(held.settings, 'assignment')}")
         if held.commit:
-            changed = f"with what is uncommitted: {some([*held.changed])}"
-            print(f"commit {held.commit[:8]}, {changed if held.changed else 'nothing uncommitted'}")
+            changed = f"and uncommitted changes: {some([*held.changed])}"
+            print(
+                f"commit {held.commit[:8]}, {changed if held.changed else 'no uncommitted changes'}"
+            )
         if not (course / "autograder" / "gradebook.db").is_file():
-            print("the gradebook is not a file here; the zip has the copy in autograder/kept/")
+            print("the gradebook is not a file here; the zip has its copy in autograder/kept/")
     return 0
 
 
@@ -276,7 +279,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise CourseError(f"{path} cannot be read ({error.strerror or error})") from error
     except (zipfile.BadZipFile, EOFError) as error:
         raise CourseError(
-            f"{path} is damaged, or not a zip ({error}); nothing was put back"
+            f"{path} is damaged, or not a zip ({error}); nothing was restored"
         ) from error
 
 
@@ -303,6 +306,6 @@ def _entries(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
         bad = parts[:1] == (COURSE,) and not is_saved_path("/".join(parts[1:]))
         if bad or not parts or parts[0] in OURS or ".." in parts or one.filename.startswith("/"):
             raise CourseError(
-                f"{path} holds {one.filename!r}, as no backup does; nothing was restored"
+                f"{path} is not a backup: it contains {one.filename!r}; nothing was restored"
             )
     return entries

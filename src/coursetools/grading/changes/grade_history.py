@@ -20,6 +20,7 @@ from coursetools.grading.running import grade_class
 from coursetools.grading.running.summary import Summary
 from coursetools.notes import Notes
 from coursetools.settings.class_settings import zone_of
+from coursetools.text import one_line
 
 TOLD = ("question", "points", "is", "extension")  # of a line of the log, in the history of a grade
 
@@ -62,11 +63,11 @@ def export(arguments: argparse.Namespace) -> int:
     course, name, form = arguments.course, arguments.name, arguments.format or "csv"
     if arguments.all == (name is not None):
         raise CourseError(
-            "name an assignment, or say --all for the table of a term, which fills in no FILE"
+            "name an assignment, or use --all for the table of the term (which takes no FILE)"
         )
     if arguments.all:
         if arguments.title:
-            raise CourseError("--title goes with one assignment")
+            raise CourseError("--title needs one assignment, not --all")
         term.print_term(course, form, arguments.output, quiet=arguments.quiet)
         log.record(course, "export", all=True, format=form)
         return 0
@@ -84,7 +85,7 @@ def why(arguments: argparse.Namespace) -> int:
     """Print how a student's grade came about, or what has changed: `name`, `student`, `course`."""
     course, name = arguments.course, arguments.name
     if name is None:
-        print("\n".join(log.as_lines(course)) or "nothing has been done in this class yet")
+        print("\n".join(log.as_lines(course)) or "nothing has happened in this class yet")
         return 0
     folders = Folders(course, name)
     lines = log.as_lines(course, name)
@@ -129,8 +130,8 @@ def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, 
         about, of = attempt[1], f", by {handed_in_by(attempt)}, for the team "
         of = f"{of}{groups.name(student)}" if groups.name(student) else ""
         time = str(about["time"] or about["seen"].isoformat())
-        known = "" if about["time"] else ", as the file says; the time is not known"
-        steps.append((time, "handed in", f"{about.get('from', '')}{of}{known}"))
+        known = "" if about["time"] else " (time of the file; time of submission unknown)"
+        steps.append((time, "submitted", f"{about.get('from', '')}{of}{known}"))
     before = None
     for line in journal.lines:
         time, action = str(line.get("time")), str(line.get("action"))
@@ -139,14 +140,14 @@ def _steps(folders: Folders, journal: Journal, student: str) -> list[tuple[str, 
             steps.append((time, action, _told(student, before, state)))
             before = state
         elif before is not None and student in line.get("out", ()):
-            steps.append((time, action, f"went out: {total_of(before)}"))
+            steps.append((time, action, f"returned: {total_of(before)}"))
     for asked in read_requests(folders.course, folders.name):
         if asked.student == student:
             steps.append((asked.time, "asked", f"{asked.question}: {asked.text}"))
     for one in log.read_log(folders.course):
         here = one.get("assignment") in (folders.name, "all")
         if here and one.get("student") in (student, groups.person(student), "everybody"):
-            what = " ".join(str(one[key]) for key in TOLD if key in one)
+            what = " ".join(one_line(str(one[key]), 80) for key in TOLD if key in one)
             why = f": {one['why']}" if one.get("why") else ""
             steps.append((one["time"], one["action"], f"{what}, by {one['by']}{why}"))
     return steps
@@ -158,7 +159,7 @@ def _told(student: str, before: dict | None, state: dict) -> str:
             f"{name} {'–' if value is None else number(value)}"
             for name, value in state["points"].items()
         )
-        late = f", {number(state['penalty'])} lost for being late" if state["penalty"] else ""
+        late = f", {number(state['penalty'])} lost for lateness" if state["penalty"] else ""
         return f"{total_of(state)}: {parts}{late}" if parts else total_of(state)
     moved = [
         f"{one.what} {one.before} → {one.after}{f' ({one.why})' if one.why else ''}"

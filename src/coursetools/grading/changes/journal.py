@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from coursetools.grading.records.folders import Folders
+from coursetools.grading.records.ledger import unlisted
 from coursetools.grading.records.log import account, add_lines, now, read_lines
 from coursetools.grading.results.outline import Outline, columns, outlines
 from coursetools.grading.results.pages import counted, number
@@ -126,14 +127,19 @@ class Journal:
 
 
 def states_of(folders: Folders) -> tuple[dict[str, State], dict[str, bool]]:
-    """Return everybody's points and what they are made of, and for whom the assignment is open.
+    """Return everyone's points and what they are made of, and for whom the assignment is open.
 
-    The points of a submission are those it is worth, also before they count.
+    The points of a submission are those it is worth, also before they count. Students who may have
+    submitted anonymously have no points until the submissions are linked to names.
     """
     asked, book, rule = outlines(folders), read_gradebook(folders), rule_of(folders.private)
-    handed = handed_in(folders)
+    handed, left_out = handed_in(folders), unlisted(folders)
     late = str(folders.settings.get("late", ""))
-    people = {who: book.student(who, handed.get(who)) for who in book.students.keys() | handed}
+    people = {
+        who: book.student(who, handed.get(who))
+        for who in book.students.keys() | handed
+        if who in handed or not left_out(who)
+    }
     states = {
         who: {**_state(asked, people[who], handed.get(who), rule), "rule": late}
         for who in sorted(people)
@@ -193,17 +199,17 @@ def why(before: State, after: State, question: str) -> str:
     if (before["status"] == "excused") != (after["status"] == "excused"):
         return "excused" if after["status"] == "excused" else "no longer excused"
     for name, reason, gone in (
-        ("set", "override, {}", "an override was removed"),
-        ("by hand", "marked by hand", "points by hand were removed"),
+        ("set", "override, {}", "override removed"),
+        ("by hand", "marked by hand", "points by hand removed"),
     ):
         if (new := after[name].get(question)) != before[name].get(question):
             return gone if new is None else reason.format(new)
     old, new = _made_of(before, question), _made_of(after, question)
     for name, reason in (
-        ("file", "another submission" if old.get("file") else "handed in"),
+        ("file", "new submission" if old.get("file") else "submitted"),
         ("assignment", "test changed"),
         ("limits", "limits changed"),
-        ("grader", "the grader changed"),
+        ("grader", "grader changed"),
     ):
         if old.get(name) != new.get(name):
             return reason
@@ -212,10 +218,10 @@ def why(before: State, after: State, question: str) -> str:
 
 def _why_late(before: State, after: State) -> str:
     for name, reason in (
-        ("submitted", "a different hand-in time"),
+        ("submitted", "a different time of submission"),
         ("due", "an extension, or a different deadline"),
         ("late days", "late days"),
-        ("rule", "a different rule for late work"),
+        ("rule", "a different late rule"),
     ):
         if before.get(name) != after.get(name):
             return reason

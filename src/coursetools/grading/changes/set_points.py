@@ -58,11 +58,13 @@ def override(
     why = one_line(why, 500)
     if points is not None:
         try:
-            check_points(points, f"what {cell} is worth", part.points)
+            check_points(points, cell, part.points)
         except CourseError as error:
-            raise CourseError(f"{error}; none takes an override back") from error
+            raise CourseError(f"{error}, or none to remove an override") from error
         if not why:
-            raise CourseError("say why, with --why TEXT; the student reads it in the feedback")
+            raise CourseError(
+                "an override needs a reason, which students read in their feedback: --why TEXT"
+            )
         if has_unseen(why):
             raise CourseError("--why contains invisible characters")
     with one_command(folders, "override"):
@@ -77,7 +79,7 @@ def override(
                 if points is not None:  # the newest comes last
                     rows[key] = Override(*key, points, why, account(), now()[:19] + "Z")
                 elif one in asked and not any(before):
-                    of = "everybody" if one == EVERYBODY else one
+                    of = "everyone" if one == EVERYBODY else one
                     raise CourseError(f"there is no override of {cell} for {of} in {name}")
             write_all(course, list(rows.values()))
         action = "override" if points is not None else "override taken back"
@@ -122,15 +124,15 @@ def run(arguments: argparse.Namespace) -> int:
     groups = Groups.of(folders)
     students = with_team(folders, groups, arguments.students) if arguments.students else []
     teams = [name for one in students if (name := groups.name(one))]
-    who = some(students) if students else "everybody"
+    who = some(students) if students else "everyone"
     if len(students) > len(arguments.students or ()):
         shared = " and ".join(f"team {name}" for name in dict.fromkeys(teams))
-        who = f"{shared}, whose submission it is, {some(sorted(students))}"
+        who = f"{shared}, who share the submission, {some(sorted(students))}"
     what = {
-        None: "counts again as it was graded",
+        None: "override removed, graded points count again",
         "full": f"{number(part.points)} of {number(part.points)} points",
         "drop": "does not count",
-        "keep": "stays as it is",
+        "keep": "points stay the same",
     }.get(points, f"{points} of {number(part.points)} points")
     moved = sum(
         (state["total"], state["of"]) != (before[one]["total"], before[one]["of"])
@@ -146,7 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
             shown = f"{name_} ({one})" if name_ != one else one
             old, new = total_of(before[key]), total_of(state)
             print(
-                f"{shown}: {old} before, {new} now" if old != new else f"{shown}: {new}, as before"
+                f"{shown}: {old} before, {new} now" if old != new else f"{shown}: {new}, unchanged"
             )
     if sentence := journal.sentence():
         print(sentence)
@@ -166,7 +168,7 @@ def find(asked: dict[str, Outline], question: str) -> tuple[str, Part]:
     if not parts:
         raise CourseError(no_such("question", question, known))
     if len(parts) > 1:
-        raise CourseError(f"{question!r} could be {' or '.join(parts)}; write one of these")
+        raise CourseError(f"{question!r} could mean {' or '.join(parts)}; use one of these names")
     return next(iter(parts.items()))
 
 

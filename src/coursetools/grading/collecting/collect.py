@@ -33,7 +33,7 @@ from coursetools.grading.records.attempts import (
 )
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups, formed
-from coursetools.grading.records.ledger import Ledger
+from coursetools.grading.records.ledger import Ledger, time_unknown
 from coursetools.settings.exam_settings import exam_of
 from coursetools.text import some
 
@@ -73,40 +73,41 @@ class Collected:
         lines += self.teams
         if self.moved and not self.reformed:
             lines.append(
-                f"teams stay as they are, since submissions of {name} are collected already; this "
-                f"class list would change them for {some(self.moved)}; to change them: "
+                f"teams unchanged, because submissions of {name} have been collected; this class "
+                f"list would change the team of {some(self.moved)}; to change them: "
                 f"coursekit collect {name} FILE --force"
             )
         if source and not (self.new or self.known or self.refused or self.aside):
-            lines.append(f"{source} has no submissions in it")
+            lines.append(
+                f"no submissions found in {source}; expected STUDENT.ipynb or a Canvas/Moodle zip"
+            )
         if self.missing:
-            lines.append(f"on the class list, nothing handed in: {some(self.missing)}")
+            lines.append(f"on the class list, but nothing submitted: {some(self.missing)}")
         if self.strays:
             lines.append(
-                f"a notebook of another assignment, taken all the same: {some(self.strays)}; to "
-                f"take a student's last back: coursekit collect {name} --undo --student ID"
+                f"notebooks of another assignment, taken anyway: {some(self.strays)}; to take a "
+                f"student's latest back: coursekit collect {name} --undo --student ID"
             )
         if self.behind:
             lines.append(
-                "a new attempt that does not count, for one collected before is later by its "
-                f"hand-in time or by its zip's: {some(self.behind)}; if that one was a mistake, "
-                f"coursekit collect {name} --undo takes the latest collecting back, and when "
-                "given again the one before it; then collect anew"
+                "new, but not counted, because a submission collected before has a later time: "
+                f"{some(self.behind)}; if the earlier collection was a mistake, coursekit collect "
+                f"{name} --undo takes back the latest one, and typed again the one before it; "
+                "then collect again"
             )
         lines += after_the_end(self.too_late)
         if self.too_early:
-            lines.append(f"came before the exam began, and counts: {some(self.too_early)}")
+            lines.append(f"submitted before the exam started, and counted: {some(self.too_early)}")
         if self.by_name:
             lines.append(
-                f"matched to the class list by a name alone: {some(self.by_name)}; people may "
-                "share or change names, so put the platform's numbers into a column lms_id of the "
-                "class list, or e-mail addresses into a column email and collect Moodle's "
-                f"worksheet: coursekit collect {name} FILE"
+                f"matched to the class list by name only: {some(self.by_name)}; names may be "
+                "shared or change, so add the platform's numbers to the class list (column "
+                "lms_id), or e-mail addresses (column email) and collect Moodle's worksheet: "
+                f"coursekit collect {name} FILE"
             )
         if self.unknown:
             lines.append(
-                f"hand-in time unknown for {len(self.unknown)}, so no late penalty applies to "
-                f"them; to add times: coursekit collect {name} FILE"
+                f"{time_unknown(len(self.unknown))}; to add times: coursekit collect {name} FILE"
             )
         return lines
 
@@ -183,7 +184,8 @@ class _Collection:
         if nameless := self.ledger.nameless():
             self.names.say(
                 f"anonymous submissions without a name: {some(nameless)}; once Canvas shows the "
-                f"names, collect the zip again: coursekit collect {self.folders.name} FILE"
+                "names, download the zip again and collect it: coursekit collect "
+                f"{self.folders.name} FILE"
             )
         self.groups = Groups(self.ledger.groups, self.ledger.anonymous)
         self.lateness = replace(self.lateness, groups=self.groups)
@@ -197,11 +199,14 @@ class _Collection:
         except OSError as error:
             return Refused(one.label, str(error.strerror or error))
         if len(data) > most:  # kept up to there, so that the student is told
-            self.names.say(f"{one.label} is larger than {most >> 20} MB; {student} is told so")
+            self.names.say(
+                f"{one.label} is larger than {most >> 20} MB and cannot be graded; the feedback "
+                "says so"
+            )
         if claim:
             self.names.say(
-                f"{one.label} has {claim} in a name that the student has chosen; it counts as "
-                f"{student}'s, who handed it in"
+                f"{one.label} names {claim} in a part that the student chose; it counts for "
+                f"{student}, who submitted it"
             )
         if self.links.holds(student, one, data):
             result.known += 1
@@ -226,10 +231,10 @@ class _Collection:
             return [*_named(self.result.refused, "refused: "), *_named(aside)]
         name = self.folders.name
         return [
-            f"{len(renumbered)} of {files} files carry other numbers than their students are "
-            f"known by in {name}: is this the zip of another assignment? If it is the "
-            "right one, what was collected before was not; take that back with coursekit collect "
-            f"{name} --undo, and collect this again",
+            f"{len(renumbered)} of {files} files have other numbers than these students have in "
+            f"{name} so far: is this the zip of another assignment? If it is the right one, "
+            "the files collected before were not: take them back with coursekit collect "
+            f"{name} --undo, then collect this zip again",
             *_named(self.result.refused, "refused: "),
             *_named([one for one in aside if not one.renumbered]),
         ]
@@ -260,7 +265,7 @@ class _Collection:
             if attempts and attempts[-1][1]["time"]:
                 return
         if not attempts:
-            self.names.say(f"{where}: {student} has a time, but handed in nothing")
+            self.names.say(f"{where}: {student} has a time, but no submission")
             return
         enter_time(attempts[-1], time)
         self.touched[handed_in_by(attempts[-1])] = None
@@ -304,7 +309,7 @@ class _Collection:
             self.ledger.about(student, about.get("time"), about.get("late"))
         elif left_group(self.folders, student, self.before.members(student)):
             self.ledger.students.pop(student, None)
-            self.names.say(f"{student} has submitted nothing, and neither has their team")
+            self.names.say(f"neither {student} nor their team has submitted anything")
         return about
 
     def count_missing(self) -> None:

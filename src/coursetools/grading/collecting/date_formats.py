@@ -135,7 +135,7 @@ def _in_words(cells: Sequence[tuple[str, str]]) -> list[datetime]:
         where, text = cells[at]
         may_be = " or ".join(sorted({f"{times[at]:%Y-%m-%d %H:%M}" for times in readings}))
         raise CourseError(
-            f"{where}: {text[:60]!r} may be {may_be}, for languages differ; write "
+            f"{where}: {text[:60]!r} may mean {may_be}, depending on the language; write "
             "it as 2026-10-01 23:59"
         )
     at = next((at for at in range(len(cells)) if not _is_read_alone(texts[at])), 0)

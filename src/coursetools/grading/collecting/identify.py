@@ -79,8 +79,8 @@ class Names:
                 continue
             other, number = one.or_else
             if number and (number in self.numbers or one.lms not in self.numbers):
-                why = f"may be {shown(one.who)}'s ({one.lms}) or {shown(other)}'s ({number})"
-                why += " by its name; a class list with their numbers (lms_id) may tell"
+                why = f"may belong to {shown(one.who)} ({one.lms}) or {shown(other)} ({number}); "
+                why += "collect a class list with their numbers (column lms_id) first"
                 result.append(Refused(one.label, why))
                 continue
             entry = self._anonymous(one) if one.anonymous else self._listed(one)
@@ -127,7 +127,9 @@ class Names:
     def _anonymous(self, one: Candidate) -> Known | Refused:
         """Take Canvas's anonymous id for a student's; who that is, a class list may say later."""
         if one.who in self.ids and one.who not in self.anonymous:
-            return Refused(one.label, f"has an anonymous id, and {one.who} is on the class list")
+            return Refused(
+                one.label, f"has the anonymous id {one.who}, which is also an id on the class list"
+            )
         return Known(one.who, one, False)
 
     def _listed(self, one: Candidate) -> Known | Refused | None:
@@ -149,9 +151,9 @@ class Names:
             some = ", ".join(sorted(same)[:5])
             return Refused(
                 one.label,
-                f"{ASIDE}{some} on the class list are all called {shown(one.who)}; put the "
-                "platform's number of each into a column lms_id, or collect Moodle's worksheet, "
-                "too",
+                f"{ASIDE}{some} on the class list are all called {shown(one.who)}; add their "
+                "platform numbers to the class list (column lms_id), or also collect Moodle's "
+                "worksheet",
             )
         if same:
             return Known(next(iter(same)), one, True)
@@ -172,11 +174,14 @@ class Names:
         """Make an id of a name; two people may have the same."""
         base = slug(one.who)
         if not base or bad_id(base):
-            return Refused(one.label, "has a name that cannot be a student's")
+            return Refused(one.label, "has a name that cannot be a student id")
         if not one.lms:
             if len(spelled[base]) > 1:
                 names = " and ".join(sorted(map(shown, spelled[base])))
-                return Refused(one.label, f"is of {names}, which are too much alike; rename one")
+                return Refused(
+                    one.label,
+                    f"may belong to {names}, whose names are too similar; rename one of the files",
+                )
             return Known(base, one, False)
         before = self._number_of(base, one.lms_stays)
         own = before or min(numbers[base], key=lambda number: (len(number), number))
@@ -184,13 +189,13 @@ class Names:
         if several and not one.lms_stays and self._elsewhere(base):
             return Refused(
                 one.label,
-                f"is of one of several people called {shown(one.who)}, and the platform numbers "
-                "them anew for each assignment; import a class list with their e-mail addresses, "
-                "and collect the grading worksheet, too",
+                f"belongs to one of several people called {shown(one.who)}, whom the platform "
+                "numbers anew for each assignment; collect a class list with their e-mail "
+                "addresses and the grading worksheet",
             )
         if one.lms == own:
             return Known(base, one, False)
-        self.say(f"two people are called {shown(one.who)}; one of them is {base}_{one.lms}")
+        self.say(f"two people are called {shown(one.who)}; one of them has the id {base}_{one.lms}")
         return Known(f"{base}_{one.lms}", one, False)
 
     def _checked(self, known: Known, others: set[str]) -> Known | Refused:
@@ -203,16 +208,16 @@ class Names:
         if number and number != one.lms:
             return Refused(
                 one.label,
-                f"{ASIDE}{shown(one.who)} has the number {one.lms} here, and {known.student} is "
-                f"known by {number}",
+                f"{ASIDE}{shown(one.who)} has the number {one.lms} here, but {known.student} had "
+                f"{number} before",
                 renumbered=True,
             )
         if not number and len(others) > 1:
             return Refused(
                 one.label,
                 f"{ASIDE}{len(others)} people ({', '.join(sorted(others))}) are called "
-                f"{shown(one.who)}, and the class list has one, {known.student}; put the right "
-                "number into a column lms_id, or collect Moodle's worksheet, too",
+                f"{shown(one.who)}, but the class list has only one, {known.student}; add the "
+                "right number to it (column lms_id), or also collect Moodle's worksheet",
             )
         return known
 

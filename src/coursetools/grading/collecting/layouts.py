@@ -42,8 +42,8 @@ IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".DS_Store", "Thumbs.db", "timestam
 LAYOUTS = {
     "canvas": "as Canvas names files",
     "moodle": "as Moodle names folders or files",
-    "nbgrader": "as nbgrader does, submitted/STUDENT/ASSIGNMENT/",
-    "plain": "STUDENT.ipynb or STUDENT/…",
+    "nbgrader": "as nbgrader names folders (submitted/STUDENT/ASSIGNMENT/)",
+    "plain": "as STUDENT.ipynb or STUDENT/…",
 }
 
 
@@ -109,7 +109,7 @@ def sort_out(
     for file in files:
         owner, kind = _OWNER[layout](file.path, name), kind_of(file.path)
         if layout == "plain" != kind:  # which takes any name for a student's
-            owner = f"is named {LAYOUTS[kind]}, and the others are not; collect it by itself"
+            owner = f"is named {LAYOUTS[kind]}, unlike the others; collect it separately"
         if isinstance(owner, str):
             results.append(Refused(shown(file.path.as_posix()), owner))
         elif owner is not None:
@@ -165,8 +165,8 @@ def _layout_of(files: Sequence[File], name: str, where: str) -> str:
         below = [PurePosixPath(*f.path.parts[1:]) for f in files if len(f.path.parts) > 1]
         if len(tops) == 1 and any(kind_of(path) != "plain" for path in below):
             raise CourseError(
-                f"everything in {where} is in the folder {shown(tops.pop())}; give that folder, "
-                f"or, if it is a student's, call the notebook in it {name}.ipynb"
+                f"everything in {where} is in one folder, {shown(tops.pop())}; collect that "
+                f"folder, or, if it belongs to a student, rename its notebook to {name}.ipynb"
             )
     most, *others = sorted(kinds, key=lambda kind: -len(kinds[kind])) or ["plain"]
     strays, few = sum(len(kinds[kind]) for kind in others), len(kinds.get(most, ())) // STRAYS
@@ -176,8 +176,8 @@ def _layout_of(files: Sequence[File], name: str, where: str) -> str:
             for kind, paths in sorted(kinds.items(), key=lambda item: -len(item[1]))
         )
         raise CourseError(
-            f"{where} is a mixture, and it is not clear whose its files are: {reasons}. Put the "
-            "files of each kind into a separate folder, and collect one folder after the other"
+            f"{where} has files named in different ways, so it is not clear whose they are: "
+            f"{reasons}. Put each kind into a separate folder, and collect one folder at a time"
         )
     return most
 
@@ -196,7 +196,7 @@ def kind_of(path: PurePosixPath) -> str:
 def _canvas(path: PurePosixPath, name: str) -> Owner | str | None:
     match = canvas_name(path.name)
     if len(path.parts) > 1 or not match:
-        return "is not named as Canvas names what was handed in"
+        return "is not named as Canvas names submissions"
     inner = PurePosixPath(match["name"])
     if match.re is ANONYMOUS:
         late = any(match[where] for where in ("late", "later", "last"))
@@ -222,7 +222,7 @@ def _canvas(path: PurePosixPath, name: str) -> Owner | str | None:
 def _moodle(path: PurePosixPath, name: str) -> Owner | str | None:
     match, alone = MOODLE.fullmatch(path.parts[0]), len(path.parts) == 1
     if not match or bool(match["name"]) != alone:
-        return "is not named as Moodle names what was handed in"
+        return "is not named as Moodle names submissions"
     if match["kind"] == "onlinetext":
         return "is a text typed into Moodle, not a file"
     inner = PurePosixPath(match["name"] if alone else PurePosixPath(*path.parts[1:]))
@@ -253,7 +253,7 @@ def _plain(path: PurePosixPath, name: str) -> Owner | str | None:
     for affix in (f"{name}_", f"{name}-", f"{name} "):
         stem = stem.removeprefix(affix)
     if stem == name or not stem:
-        return "does not say whose it is; name it student.ipynb"
+        return "does not name a student; rename it to STUDENT.ipynb"
     return Owner(
         who=stem, inner=PurePosixPath(f"{name}.ipynb"), order=int(copy[1]) if copy else 0,
         whole=path.stem,

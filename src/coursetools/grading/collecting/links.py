@@ -62,19 +62,19 @@ class Links:
         """Say why a file with a name does not say whose an anonymous one is."""
         before = self.anonymous[owner] or links.get(owner, student)
         if before != student:
-            return f"is {student}'s, and the same file without a name ({owner}) is {before}'s"
+            return f"belongs to {student}, but the same file without a name ({owner}) to {before}"
         linked = {who: number for number, who in {**self.anonymous, **links}.items() if who}
         if linked.get(student, owner) != owner:
-            return f"is {student}'s by its name, and {student} has been {linked[student]} here"
+            return f"belongs to {student} by its name, but {linked[student]} is linked to {student}"
         if attempts_of(self.folders, student):
             return (
-                f"is the file of the anonymous {owner}, and {student} has submissions under their "
-                f"own name: take one back with coursekit collect {self.folders.name} --undo "
-                f"--student {owner}, and collect this again"
+                f"is the anonymous submission {owner}, but {student} also has submissions under "
+                f"their name: take one back with coursekit collect {self.folders.name} --undo "
+                f"--student {owner}, then collect this again"
             )
         if self._same(one, attempt):
             return ""
-        return f"has the number of a file that {owner} submitted anonymously, and other content"
+        return f"has the number of a file that {owner} submitted anonymously, but different content"
 
     def _same(self, one: Candidate, attempt: Attempt) -> bool:
         try:

@@ -73,13 +73,13 @@ def from_zip(path: Path, name: str) -> Found:
     try:
         archive = zipfile.ZipFile(path)  # open as long as somebody may read from it
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise CourseError(f"{path} is not a zip that can be read ({error})") from error
+        raise CourseError(f"{path} is not a readable zip ({error}); download it again") from error
     members = archive.infolist()
     if len(members) > MEMBERS:
-        raise CourseError(f"{path} holds {len(members)} files; more than {MEMBERS} are refused")
+        raise CourseError(f"{path} has {len(members)} files; more than {MEMBERS} are refused")
     packed = sum(member.compress_size for member in members)
     if packed > path.stat().st_size or sum(m.file_size for m in members) > TOTAL:
-        raise CourseError(f"{path} is larger inside than any class's work; it was not unpacked")
+        raise CourseError(f"{path} unpacks to far more than a class's work; it was not unpacked")
     refused: Found = []
     files = []
     for member in members:
@@ -104,7 +104,9 @@ def from_exchange(inbound: Path, name: str, check_owner: bool = True) -> Found:
     has to be the student, and the time is believed where the file system has one close to it.
     """
     if not inbound.is_dir():
-        raise CourseError(f"there is no exchange at {inbound}; set c.Exchange.root in the settings")
+        raise CourseError(
+            f"there is no exchange at {inbound}; set c.Exchange.root in nbgrader_config.py"
+        )
     files: Found = []
     for folder in sorted(inbound.iterdir()):
         student, here, rest = folder.name.rpartition(f"+{name}+")
@@ -124,8 +126,8 @@ def _handed_over(
     if check_owner and owner not in (None, student):
         return Refused(
             label,
-            f"belongs to the account {owner}, not to the student of its name (if your exchange has "
-            "one account for all students, set c.ExchangeCollect.check_owner = False)",
+            f"belongs to the account {owner}, not to the student in its name (if all students of "
+            "your exchange have one account, set c.ExchangeCollect.check_owner = False)",
         )
     time = parse_time(rest.split("+")[0])
     if time is None:
@@ -188,7 +190,7 @@ def _refusal(member: zipfile.ZipInfo) -> str:
     name = member.filename
     parts = name.replace("\\", "/").split("/")
     if "\\" in name or name.startswith("/") or re.match(r"[A-Za-z]:", name) or ".." in parts:
-        return "has a path that leads out of the zip"
+        return "has a path that leads outside the zip"
     if has_unseen(name):
         return "has control characters in its name"
     kind = stat.S_IFMT(member.external_attr >> 16)
@@ -197,7 +199,7 @@ def _refusal(member: zipfile.ZipInfo) -> str:
     if member.flag_bits & 1:
         return "is encrypted"
     if name.lower().endswith((".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")):
-        return "is an archive in the archive"
+        return "is an archive inside the archive"
     return ""
 
 

@@ -61,8 +61,8 @@ def recognise(paths: Iterable[Path]) -> Inputs:
         if same and kind != "marks":
             other = "are both" if same[0] != path else "were given twice:"
             raise CourseError(
-                f"{same[0]} and {path} {other} {text.partition(' (')[0]}; give one, and collect "
-                "the other afterwards"
+                f"{same[0]} and {path} {other} {text.partition(' (')[0]}; collect one of them, "
+                "then the other"
             )
         same.append(path)
         lines.append(f"{path}: {text}")
@@ -100,7 +100,9 @@ def _kind(path: Path) -> tuple[str, str]:
     if start.startswith(b"PK") or path.suffix.lower() == ".zip":
         return "submissions", _submissions(_members(path))
     if start.lstrip().startswith(b"{") and path.suffix.lower() == ".ipynb":
-        raise CourseError(f"{path} is a single notebook; give the folder or the zip it is in")
+        raise CourseError(
+            f"{path} is a single notebook; put it into a folder, and collect the folder"
+        )
     if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise CourseError(f"{path} is neither a table nor a zip; expected {EXPECTED}")
     return _table(csv_tables.read(path, "id,name,email", joins=True))
@@ -131,7 +133,7 @@ def _members(path: Path) -> list[str]:
 
 
 def _spreadsheet(path: Path) -> str:
-    return f"{path} is a spreadsheet; save it as CSV, and give that file"
+    return f"{path} is a spreadsheet; save it as CSV, and collect that file"
 
 
 def _submissions(names: Iterable[str]) -> str:

@@ -40,11 +40,11 @@ class Person:
 def bad_id(name: str) -> str:
     """Say why something cannot be a student's id, and so a folder; "" if it can."""
     if not name or name != name.strip() or name.startswith((".", "~", "-")):
-        return "is empty, or begins or ends with a character that no id may begin or end with"
+        return "is empty, or starts or ends with a character that is not allowed there"
     if len(name.encode()) > 120:
         return "is too long"
     odd = [c for c in name if unicodedata.category(c)[0] in "CZ" or c in "/\\$`*?[]{}<>|;:\"'!&,"]
-    return f"holds {odd[0]!r}" if odd else ""
+    return f"contains {odd[0]!r}" if odd else ""
 
 
 def read_csv(path: Path, note: Callable[[str], None] = lambda text: None) -> list[Person]:
@@ -56,11 +56,11 @@ def read_csv(path: Path, note: Callable[[str], None] = lambda text: None) -> lis
     unread = [title for title, meaning in zip(table.header, meanings) if title and not meaning]
     if "id" not in meanings and not canvas:
         raise CourseError(
-            f"{path}, line 1: there is no column called id (student_id, login, Matrikelnummer); "
-            f"not understood: {some(unread) if unread else 'none'}"
+            f"{path}, line 1: there is no column called id (or student_id, login, Matrikelnummer); "
+            f"other columns: {some(unread) if unread else 'none'}"
         )
     if unread and not canvas:
-        note(f"{path}: columns of which no use is made: {some(unread)}")
+        note(f"{path}: unused columns: {some(unread)}")
     people: dict[str, Person] = {}
     line_of: dict[tuple[str, str], str] = {}
     for number, row in table.rows:
@@ -82,7 +82,7 @@ def read_csv(path: Path, note: Callable[[str], None] = lambda text: None) -> lis
                 raise CourseError(f"{where}: {before} and {person.id} have the same {what}")
         people[person.id] = person
     if not people:
-        raise CourseError(f"{path} has a header and no students below it")
+        raise CourseError(f"{path} has a header, but no students below it")
     return list(people.values())
 
 
@@ -123,11 +123,11 @@ def absent(people: list[Person], listed: ClassList, path: Path) -> list[str]:
         if one.id not in known and mark in before
     }
     if twice:
-        pairs = [f"{new} beside {old}" for new, old in twice.items()]
+        pairs = [f"{new} (listed as {old})" for new, old in twice.items()]
         raise CourseError(
-            f"{path} would put people on the class list a second time, under another id: "
-            f"{some(pairs)}; nothing was taken. Did a spreadsheet drop leading zeros? Give the "
-            "table as your university exports it, or make the column text before you save it"
+            f"{path} would add people to the class list a second time, under another id: "
+            f"{some(pairs)}; nothing was stored. Did a spreadsheet drop leading zeros? Use the "
+            "table as your university exports it, or format the column as text before you save it"
         )
     return sorted(one.id for one in others)
 

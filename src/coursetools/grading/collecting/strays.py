@@ -53,7 +53,7 @@ def find_strays(
     for of, count in Counter(strays.values()).most_common(1):
         if count > 1 and 2 * count > right + len(strays):
             all_files = right + len(strays)
-            return strays, f"{count} of {all_files} notebooks are of {of}, not of {folders.name}"
+            return strays, f"{count} of {all_files} notebooks belong to {of}, not to {folders.name}"
     return strays, ""
 
 

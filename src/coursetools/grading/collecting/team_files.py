@@ -30,7 +30,7 @@ class Different:
         who = " and ".join(map(shown, self.members))
         text = f"team {self.team}: {who} submitted different files; "
         if self.counted is None:
-            return f"{text}the one that was put into autograder/submitted counts"
+            return f"{text}the one that you put into autograder/submitted counts"
         about = self.counted[1]
         when = about["time"] and clock(datetime.fromisoformat(about["time"]), zone)
         which = ", ".join(filter(None, [about.get("from"), when or "time unknown"]))

@@ -68,10 +68,12 @@ def read_times(path: Path, zone: tzinfo = UTC) -> list[HandIn]:
         key: Any = (one.id, one.number, one.email.casefold(), name)
         key = key if one.id or one.number else one.email or one.name
         if not key:
-            raise CourseError(f"{where} does not say whose time it is")
+            raise CourseError(f"{where}: this time has no student")
         line = where.rpartition(" ")[2]
         if line_of.setdefault(key, line) != line:
-            raise CourseError(f"{where}: the same person stands in line {line_of[key]}; keep one")
+            raise CourseError(
+                f"{where}: the same person is in line {line_of[key]}; keep one of the lines"
+            )
         times.append(one)
     return times
 
@@ -89,7 +91,7 @@ def _columns(table: csv_tables.Table) -> dict[str, int]:
         if meaning == "time" and "time" in columns:
             raise CourseError(
                 f"{table.path}, line 1: {table.header[columns['time']]!r} and "
-                f"{table.header[at]!r} could both be the time of handing in; leave one out"
+                f"{table.header[at]!r} could both be the time of submission; remove one"
             )
         if meaning:
             columns.setdefault(meaning, at)
@@ -97,11 +99,11 @@ def _columns(table: csv_tables.Table) -> dict[str, int]:
         why = worksheet.unclear(table)
         raise CourseError(
             why
-            or f"{table.path}, line 1: there is no column called time (submitted_at, or "
+            or f"{table.path}, line 1: there is no column called time (or submitted_at, or "
             "Moodle's Last modified (submission))"
         )
     if not {"id", "email", "lms", "participant", "name"} & set(columns):
-        raise CourseError(f"{table.path}, line 1: there is no column called id (email, lms_id)")
+        raise CourseError(f"{table.path}, line 1: there is no column called id (or email, lms_id)")
     return columns
 
 

@@ -79,20 +79,24 @@ def _latest(folders: Folders, students: Sequence[str]) -> list[Attempt]:
             root = folders.class_folder / "attempts"
             people = sorted(os.listdir(root)) if root.is_dir() else []
             near = "" if nothing[0] in people else did_you_mean(nothing[0], people)
-            raise CourseError(f"nothing of {folders.name} was collected of {some(nothing)}{near}")
+            raise CourseError(
+                f"nothing was collected for {folders.name} from {some(nothing)}{near}"
+            )
     else:
         root = folders.class_folder / "attempts"
         names = sorted(os.listdir(root)) if root.is_dir() else []
         by_student = {"": [one for name in names for one in attempts_of(folders, name)]}
         if not by_student[""]:
-            raise CourseError(f"nothing of {folders.name} was collected, so nothing is taken back")
+            raise CourseError(
+                f"nothing was collected for {folders.name}, so there is nothing to take back"
+            )
     gone = []
     for attempts in by_student.values():
         latest = max(_collected(attempt) for attempt in attempts)
         if not latest:
             raise CourseError(
-                "attempts collected by an older version do not say with which others they came; "
-                "put the file that counts into autograder/submitted/ by hand"
+                "these submissions were collected by an older version, which did not record what "
+                "came together; put the file that should count into autograder/submitted/ yourself"
             )
         gone += [attempt for attempt in attempts if _collected(attempt) == latest]
     return gone
@@ -110,10 +114,10 @@ def run(folders: Folders, students: Sequence[str]) -> int:
         record(folders.course, "taken back", assignment=folders.name, **facts)
     who = sorted({handed_in_by(attempt) for attempt in gone})
     now = [one for one in who if attempts_of(folders, one)]
-    print(f"{folders.name}: taken back what came last of {some(who)}; it is in "
+    print(f"{folders.name}: took back the latest submission of {some(who)}; the files are in "
           "autograder/forgotten")  # fmt: skip
     if now:
-        print(f"an attempt from before counts again: {some(now)}")
+        print(f"an earlier submission counts again: {some(now)}")
     if any((folders.verdicts / one).is_dir() for one in who):
-        print(f"points change when you grade again: coursekit grade {folders.name}")
+        print(f"to update the points: coursekit grade {folders.name}")
     return 0

@@ -121,10 +121,10 @@ def unclear(table: Table) -> str:
     numbers = _names(table, [at for at in columns if _all(table, at, NUMBER.fullmatch)])
     times = _names(table, [at for at in columns if _all(table, at, _is_time)])
     return (
-        f"{table.path} has Moodle's participants, and it is not clear which columns are the grade "
-        f"and the times: it should have numbers in one column, the maximum, behind the grade, and "
-        f"has them in {numbers}; and times in two, behind that, and has them in {times}. Download "
-        "the worksheet again, leave its columns as they are, or download it in English"
+        f"{table.path} lists Moodle's participants, but it is not clear which columns are the "
+        "grade and the times. Expected: one column of numbers (the maximum) after the grade, found "
+        f"{numbers}; then two columns of times, found {times}. Download the worksheet again and "
+        "leave its columns unchanged, or download it in English"
     )
 
 

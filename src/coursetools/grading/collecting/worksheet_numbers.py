@@ -55,7 +55,7 @@ def own_rows(
     if not agreeing:
         _refuse_numbers_of_another(folders, names, path, numbered, people)
     for text in bad.values():
-        note(f"{text}; this line is left out")
+        note(f"{text}; line left out")
     return [row for row in rows if row.where not in bad]
 
 
@@ -64,7 +64,7 @@ def _refuse_file_of_another(folders: Folders, path: Path) -> None:
     others = named_in(path.stem, folders.course.assignments)
     if others and folders.name not in others:
         raise CourseError(
-            f"{path} is the worksheet of {' or '.join(others)} by its name, and {folders.name} is "
+            f"{path} is named after {' or '.join(others)}, but the worksheet of {folders.name} is "
             f"expected. Download that of {folders.name}; if this is the right one, rename the file"
         )
 
@@ -129,13 +129,13 @@ def _compare(
             agreeing += 1
         elif before := next((number_of[key] for key in person if key in number_of), ""):
             bad[row.where] = (
-                f"{row.where}: {_first(person)} has the participant number {row.number} here and "
+                f"{row.where}: {_first(person)} has the participant number {row.number} here, but "
                 f"{before} in the submissions"
             )
         elif there:
             bad[row.where] = (
-                f"{row.where}: the participant number {row.number} is {_first(person)}'s here and "
-                f"{_first(there)}'s in the submissions"
+                f"{row.where}: the participant number {row.number} belongs to {_first(person)} "
+                f"here, but to {_first(there)} in the submissions"
             )
     return agreeing, bad
 
@@ -173,11 +173,11 @@ def _other_numbers(
     some = [text.removeprefix(f"{path}, ") for text in list(bad.values())[:EXAMPLES]]
     why = "; ".join(some) + (f"; and {len(bad) - EXAMPLES} more" if len(bad) > EXAMPLES else "")
     if not bad:
-        why = f"none of its {len(sheet)} numbers is one of the {len(known)} in the submissions"
+        why = f"it shares none of its {len(sheet)} numbers with the {len(known)} submissions"
     return (
-        f"{path} is not the worksheet of {folders.name}, or the submissions are not: {why}. "
-        f"Moodle numbers participants anew for each assignment: download the worksheet of "
-        f"{folders.name}. Nothing was taken"
+        f"{path} and the submissions of {folders.name} have different participant numbers: {why}. "
+        "Moodle numbers participants anew for each assignment: download the worksheet of "
+        f"{folders.name}. Nothing was stored"
     )
 
 
@@ -197,9 +197,9 @@ def _refuse_numbers_of_another(
         same = {row.number for row in rows} & theirs.keys()
         if (agreeing and agreeing > len(bad)) or (2 * len(same) > len(theirs) and not bad):
             raise CourseError(
-                f"{path} has the participant numbers of {other}, and {folders.name} is expected. "
-                f"Moodle numbers participants anew for each assignment: download the worksheet of "
-                f"{folders.name}. Nothing was taken"
+                f"{path} has the participant numbers of {other}, but {folders.name} is expected. "
+                "Moodle numbers participants anew for each assignment: download the worksheet of "
+                f"{folders.name}. Nothing was stored"
             )
 
 
@@ -219,7 +219,7 @@ def _shown(name: str, student: str) -> str:
 
 
 def _first(person: dict[str, str]) -> str:
-    return next(iter(person.values()), "nobody")
+    return next(iter(person.values()), "no one")
 
 
 def _line(row: HandIn) -> str:

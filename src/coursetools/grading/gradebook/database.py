@@ -80,7 +80,7 @@ class Database:
                     short = " ".join(str(error.orig).split())
                     raise CourseError(
                         f"the gradebook cannot be used ({short}); verdicts so far are kept: "
-                        "mend that and run the same command again"
+                        "fix this and run the same command again"
                     ) from error
                 if not told:
                     self.note("the gradebook is locked by another program; waiting for it")

@@ -190,10 +190,10 @@ def recall(folders: Folders, database: Database, note: Callable[[str], None]) ->
         return kept
     if not used and (graded := len(list(folders.verdicts.glob("*/*.json")))):
         note(
-            f"{NEW}, although {folders.name} was graded before. The verdicts are written again "
-            f"from the files ({graded}); names, the class list, points and comments by "
-            "hand are gone: put a copy of the old gradebook back, or read the class list again "
-            f"(coursekit collect {folders.name} FILE) and enter the rest in formgrader"
+            f"{NEW}, although {folders.name} was graded before. The verdicts are restored from "
+            f"the files ({graded}); names, the class list, points and comments by hand are lost: "
+            "restore a copy of the old gradebook, or collect the class list again (coursekit "
+            f"collect {folders.name} FILE) and enter the rest in formgrader"
         )
     before, groups = dict(kept.items), Groups.of(folders)
     kept.keep(name, items)
@@ -244,7 +244,7 @@ def put_back(folders: Folders, database: Database, kept: Kept, note: Callable[[s
 
     name, lost, items = database.patiently(work)
     for of in lost:
-        note(f"{of[1]}: {of[0]} for {of[3]} no longer has a place: {kept.items[of]}")
+        note(f"{of[1]}: the {of[0]} for {of[3]} could not be restored: {kept.items[of]}")
     kept.keep(name, items)
 
 
@@ -285,7 +285,7 @@ def check(folders: Folders, connection: Any | None) -> None:
     name = "" if connection is None else identity(connection)
     if kept.gradebook and kept.gradebook != name:
         raise CourseError(
-            f"{_lost(folders, kept)} First run coursekit grade {folders.name}, which does that"
+            f"{_lost(folders, kept)} Run coursekit grade {folders.name} first: it restores them"
         )
     if connection is not None and name:
         before = dict(kept.items)
@@ -294,7 +294,7 @@ def check(folders: Folders, connection: Any | None) -> None:
             kept.keep(name, irreplaceable(connection, folders))
 
 
-NEW = "the gradebook is a new one, or is not there"
+NEW = "the gradebook is new or missing"
 
 
 def _lost(folders: Folders, kept: Kept) -> str:
@@ -306,9 +306,10 @@ def _lost(folders: Folders, kept: Kept) -> str:
         f"{counts['comment']} with comments, {counts['extension']} with extensions"
     )
     return (
-        f"{NEW}, although {folders.name} was graded before. The verdicts are written again from "
-        f"the store, and {folders.course.relative(kept.path)} puts back what it has of {last} "
-        f"({what}); what was entered later is gone, unless you put a copy of the old one back."
+        f"{NEW}, although {folders.name} was graded before. The verdicts are restored from the "
+        f"store, and names, points and comments from {folders.course.relative(kept.path)} of "
+        f"{last} ({what}); anything entered later is lost, unless you restore a copy of the old "
+        "gradebook."
     )
 
 

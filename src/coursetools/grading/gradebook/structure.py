@@ -138,7 +138,7 @@ def _save_cell(book: Any, cell: Cell, notebook: str, assignment: str) -> None:
     if regions.is_grade(cell) or regions.is_task(cell):
         points = regions.meta(cell).get("points")
         if not isinstance(points, int | float) or isinstance(points, bool):
-            raise CourseError(f"cell {where[0]} of {notebook} is graded and has no points")
+            raise CourseError(f"cell {where[0]} of {notebook} is graded, but has no points")
         save = book.update_or_create_grade_cell
         save = book.update_or_create_task_cell if regions.is_task(cell) else save
         save(*where, max_score=float(points), cell_type=kind)

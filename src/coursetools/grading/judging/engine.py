@@ -199,10 +199,10 @@ class Engine:
         if title in ("", _title(given)):
             return Malformed(
                 "it has none of this assignment's answer cells",
-                f"hand in the notebook of {name} in which you wrote your answers",
+                f"submit the notebook of {name} in which you wrote your answers",
             )
         return Malformed(
-            f"this is the notebook “{title}”, and not that of {name}", f"hand in the one of {name}"
+            f"this is the notebook “{title}”, not that of {name}", f"submit that of {name}"
         )
 
     def _malformed(self, error: Malformed) -> Verdict:

@@ -53,22 +53,23 @@ def _read(row: dict[str, str], questions: dict[str, InWords]) -> tuple[tuple[str
     name, code, marker = (row.get(one, "") for one in ("question", "code", "marker"))
     if name not in questions:
         raise CourseError(
-            f"{name!r} is not a question in words; there are {', '.join(questions) or 'none'}"
+            f"{name!r} is not a written question of this assignment; it has "
+            f"{', '.join(questions) or 'none'}"
         )
     asked = questions[name]
     if all(answer.code != code for answer in asked.answers):
         raise CourseError(
-            f"no answer to {name} has the code {code!r}; if its student has handed in again, run "
-            "coursekit mark, mark what is new and save the table once more"
+            f"no answer to {name} has the code {code!r}; if the student has submitted again, run "
+            "coursekit mark, mark the new answers and save the table again"
         )
     if not marker or has_unseen(marker):
-        raise CourseError("it should say who marked, in the column marker")
+        raise CourseError("the column marker is empty; it should say who marked")
     known = [item.name for item in asked.rubric.items]
     items = row.get("items", "").split()
     for item in items:
         if item not in known:
             has = ", ".join(known) or "none"
-            raise CourseError(f"{item!r} is not an item of the rubric of {name}, which has {has}")
+            raise CourseError(f"{item!r} is not in the rubric of {name}, which has {has}")
     points = _points(row.get("points", ""), asked, items)
     comment = clean(row.get("comment", "")).strip()[:LONGEST]
     given = tuple(item for item in known if item in items)
@@ -84,7 +85,7 @@ def _points(text: str, asked: InWords, items: list[str]) -> float:
     except ValueError:
         points = -1.0
     if not 0 <= points <= most:
-        raise CourseError(f"points are {text!r}, and should be a number from 0 to {number(most)}")
+        raise CourseError(f"points must be a number from 0 to {number(most)}, got {text!r}")
     return round(points, 2)
 
 
@@ -93,7 +94,7 @@ def _again(there: list[Mark], mark: Mark) -> bool:
     before = next((one for one in there if one.marker == mark.marker), None)
     if before not in (None, mark):
         raise CourseError(
-            f"{mark.marker} gives {number(mark.points)} points here and another mark, of "
-            f"{number(before.points)}, above; keep one of the two rows"
+            f"{mark.marker} gives {number(mark.points)} points here, but {number(before.points)} "
+            "above; keep one of the two rows"
         )
     return before is not None

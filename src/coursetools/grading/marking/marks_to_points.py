@@ -42,7 +42,7 @@ class Taken:
 
     def as_lines(self) -> list[str]:
         """Say it to people."""
-        same = f", {self.known} had them before" if self.known else ""
+        same = f", {self.known} already had these points" if self.known else ""
         shared = f"{counted(self.distinct, 'distinct answer')} marked, covering "
         marked = f"{counted(self.marked, 'answer')} marked"
         if self.distinct < self.marked:
@@ -87,13 +87,14 @@ def check_marks(
     new, differ = _new(folders, asked, given)
     if not force:
         wrong += [
-            f"{name} has {before} by hand, and in this table {here}; --force takes the table's"
+            f"{name} already has {before} by hand, but in this table {here}; add --force to use "
+            "the table's"
             for name, (before, here) in differ.items()
         ]
     if wrong:
         for text in wrong:
             note(text)
-        raise CourseError(f"no mark was taken: {counted(len(wrong), 'row')} to look at, see above")
+        raise CourseError(f"no marks were stored: fix the {counted(len(wrong), 'row')} above")
     replaced = [f"{name}: {before}, now {here}" for name, (before, here) in differ.items()]
     return Checked(asked, new, total, lines, replaced)
 

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     folders = Folders(arguments.course, arguments.name)
     asked = in_words(folders)
     if not asked:
-        raise CourseError(f"{folders.name} has no question in words")
+        raise CourseError(f"{folders.name} has no written questions to mark")
     for one in asked:
         path = folders.marking / f"{one.name}.html"
         write_changed(path, marking_page(folders.name, one))

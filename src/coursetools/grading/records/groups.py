@@ -30,8 +30,8 @@ class Groups:
         """Return the teams of an assignment; a table of teams for the whole class is refused."""
         if (folders.course / CLASS_WIDE).exists():
             raise CourseError(
-                f"{CLASS_WIDE} is not used: teams belong to one assignment. Delete that file; to "
-                f"form the teams of {folders.name}, give a class list with a column group: "
+                f"{CLASS_WIDE} is not used: teams belong to one assignment. Delete that file, and "
+                f"to form the teams of {folders.name}, collect a class list with a column group: "
                 f"coursekit collect {folders.name} FILE"
             )
         ledger = Ledger.read(folders)

@@ -89,6 +89,12 @@ class Ledger:
         return sorted(number for number, student in self.anonymous.items() if not student)
 
 
+def time_unknown(count: int) -> str:
+    """Say for how many students the time of submission is unknown, and what follows."""
+    students = "1 student" if count == 1 else f"{count:,} students"
+    return f"time of submission unknown for {students}, so no late penalty for them"
+
+
 def unlinked(name: str, count: int) -> str:
     """Say how many anonymous submissions have no name yet."""
     if count == 1:

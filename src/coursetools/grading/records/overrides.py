@@ -62,7 +62,7 @@ class Override:
     @property
     def sentence(self) -> str:
         """What it says to whoever it is of."""
-        who = "for everybody" if self.of_all else "for you"
+        who = "for everyone" if self.of_all else "for you"
         return {
             "full": f"All points were given {who}.",
             "drop": f"This question does not count {who}.",
@@ -149,11 +149,11 @@ def read_all(course: Course) -> list[Override]:
     for where, cells in csv_tables.read(path, ",".join(COLUMNS)).cells(COLUMNS[:5]):
         row = Override(**{name: cells.get(name, "") for name in COLUMNS})
         if not (row.assignment and row.question and row.student):
-            raise CourseError(f"{where} does not say of which assignment, question and student")
+            raise CourseError(f"{where}: assignment, question or student is missing")
         check_points(row.points, where)
         if row.key in rows:
             raise CourseError(
-                f"{where}: {row.question} of {row.student} has a row already; keep one"
+                f"{where}: there is already a row for {row.question} of {row.student}; keep one"
             )
         rows[row.key] = row
     return list(rows.values())

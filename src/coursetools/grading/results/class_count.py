@@ -217,7 +217,7 @@ def count_class(
             progress.advance(one.student)
             continue
         if student.newer:
-            _concern(count, "ungraded", student.id, "", "handed in again since it was graded")
+            _concern(count, "ungraded", student.id, "", "submitted again since it was graded")
         verdicts = verdicts_of(store, one)
         if one.student in once:
             _look(count, student, verdicts)
@@ -264,7 +264,7 @@ def count_class(
     count.missing = sorted(count.missing + absent)
     count.left, count.said_late = ledger.left, ledger.late()
     for label, (student_id, claim) in sorted(ledger.claims.items()):
-        what = f"has {claim} in a name that the student has chosen"
+        what = f"names {claim} in a part that the student chose"
         _concern(count, "claims", student_id, label, what)
     _not_counted(count, folders, book)
     for asked_for in open_requests(course, name):
@@ -278,7 +278,7 @@ def _ungraded(count: ClassCount, student: Student) -> None:
         count.open.append(student.id)
     else:
         count.students += 1
-    _concern(count, "ungraded", student.id, "", "handed in, not graded yet")
+    _concern(count, "ungraded", student.id, "", "submitted, but not graded yet")
 
 
 def _submissions(book: Book, handed: dict[str, Handed]) -> tuple[Groups, dict[str, list[str]]]:
@@ -414,9 +414,9 @@ def outside(student: Student, exam: Exam | None, rule: LateRule | None) -> str:
     """Say that what counts of a student came before an exam began, or after all was over."""
     when = student.submitted
     if exam and when and when < exam.start.astimezone(UTC).replace(tzinfo=None):
-        return f"came before the exam began, at {clock(when, student.zone)}, and counts"
+        return f"submitted before the exam started, at {clock(when, student.zone)}, and counted"
     if rule and when and student.seconds_late > rule.end:
-        return f"came after the end, at {clock(when, student.zone)}, and brings no points"
+        return f"submitted after the end, at {clock(when, student.zone)}, and not counted"
     return ""
 
 

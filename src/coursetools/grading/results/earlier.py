@@ -39,7 +39,7 @@ def earlier_answers(path: Path, folders: Folders) -> dict[str, dict[str, Answers
         who = place.parts[-3] if counted else str(place)
         students.setdefault(who, {})[notebook] = answers
     if not students:
-        raise CourseError(f"{path} holds no notebook of {folders.name} that can be read")
+        raise CourseError(f"{path} has no readable notebook of {folders.name}")
     together: dict[str, list[str]] = {}  # a group has one hand-in, under each member's name
     for who, books in students.items():
         together.setdefault(repr(books), []).append(who)

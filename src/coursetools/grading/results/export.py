@@ -17,7 +17,7 @@ from coursekit._base.nearest import no_such
 from coursekit.submission.deadline import spelled
 from coursetools.course import Course, write_changed
 from coursetools.grading.records.folders import Folders
-from coursetools.grading.records.ledger import Ledger, unlinked, unlisted
+from coursetools.grading.records.ledger import Ledger, time_unknown, unlinked, unlisted
 from coursetools.grading.results.fill_template import Filling
 from coursetools.grading.results.formats import FILES, FORMATS, form_of
 from coursetools.grading.results.outline import columns, outlines
@@ -45,8 +45,8 @@ def read_table(course: Course, name: str, now: datetime | None = None) -> Table:
     handed = handed_in(folders)
     if not book.students and not handed:
         raise CourseError(
-            f"there is nobody to export: grade first (coursekit grade {name}), or import the class "
-            f"list (coursekit collect {name} FILE)"
+            f"there are no students to export: grade first (coursekit grade {name}), or collect "
+            f"the class list (coursekit collect {name} FILE)"
         )
     rule, ledger = rule_of(folders.private), Ledger.read(folders)
     rows = []
@@ -99,12 +99,12 @@ def check(form: str, into: Path | None) -> None:
     how = FORMATS[form]
     if how.write is None and into is None:
         raise CourseError(
-            f"a {form} is filled in, and not made: download it in Moodle (Download grading "
-            "worksheet) and name it: coursekit export NAME FILE"
+            f"a {form} can only be filled in: download it from Moodle (Download grading "
+            "worksheet), then coursekit export NAME FILE"
         )
     if how.fill is None and into is not None:
         those = " and ".join(FILES.values())
-        raise CourseError(f"only {those} are filled in; {form} is written as a new file")
+        raise CourseError(f"only {those} can be filled in; {form} is written as a new file")
 
 
 def as_file(
@@ -131,7 +131,9 @@ def run(arguments: argparse.Namespace) -> int:
     """The command: `name`, `file`, `format`, `output`, `title`, `root`, `quiet`."""
     file = arguments.file
     if file and arguments.format:
-        raise CourseError(f"the format of {file} is recognised; leave --format out")
+        raise CourseError(
+            f"the format of {file} is recognised from its content; leave --format out"
+        )
     path, table = export(
         arguments.course,
         arguments.name,
@@ -157,34 +159,34 @@ def remarks(table: Table) -> list[str]:
     waiting = len(unmarked(table))
     sentences = [counted(len(table.rows), "student"), *still_open(table)]
     if missing:
-        sentences.append(f"{counted(missing, 'student')} handed in nothing and got 0")
+        sentences.append(f"{counted(missing, 'student')} submitted nothing and got 0")
     if by_hand:
-        sentences.append(f"handed in nothing, with points set by hand: {some(by_hand)}")
+        sentences.append(f"submitted nothing, with points set by hand: {some(by_hand)}")
     if excused:
-        sentences.append(f"{counted(excused, 'student')} excused, without a number")
+        sentences.append(f"{counted(excused, 'student')} excused, without a score")
     if failed:
         names = ", ".join(failed[:5]) + (", …" if len(failed) > 5 else "")
         sentences.append(
-            f"{counted(len(failed), 'student')} could not be graded and got no number ({names}): "
+            f"{counted(len(failed), 'student')} could not be graded and got no score ({names}): "
             f"run coursekit grade {table.name}"
         )
     sentences += not_graded(table)
     if waiting:
         sentences.append(
-            f"{counted(waiting, 'student')} wrote answers that nobody has marked yet; these points "
-            "are not in the table"
+            f"{counted(waiting, 'student')} with written answers that are not marked yet; the "
+            "table lacks these points"
         )
     unknown = sum(row.student.submitted is None and row.score is not None
                   and row.status != "MISSING" for row in table.rows)  # fmt: skip
     if unknown and table.has_deadline:
         sentences.append(
-            f"hand-in time unknown for {counted(unknown, 'student')}, so no late penalty applies "
-            f"to them; to add times: coursekit collect {table.name} FILE, then grade again"
+            f"{time_unknown(unknown)}; to add times: coursekit collect {table.name} FILE, then "
+            "grade again"
         )
     if table.nameless:
         sentences.append(
-            f"{unlinked(table.name, len(table.nameless))}, so who submitted nothing is not known; "
-            "once Canvas shows the names, collect the zip again: coursekit collect "
+            f"{unlinked(table.name, len(table.nameless))}, so it is unknown who submitted nothing; "
+            "once Canvas shows the names, download the zip again and collect it: coursekit collect "
             f"{table.name} FILE"
         )
     return [*sentences, *table.notes]
@@ -201,8 +203,8 @@ def still_open(table: Table) -> list[str]:
     if not those:
         return []
     ends = [one.standing.until for one in those if one.standing.until is not None]
-    why = f"until {spelled(max(ends))}" if ends else "no deadline, and nothing submitted"
-    return [f"open for {counted(len(those), 'student')}, so without a number ({why})"]
+    why = f"until {spelled(max(ends))}" if ends else "no deadline, nothing submitted"
+    return [f"still open for {counted(len(those), 'student')}, so without a score ({why})"]
 
 
 def not_graded(table: Table) -> list[str]:
@@ -212,10 +214,10 @@ def not_graded(table: Table) -> list[str]:
     command, sentences = f"run coursekit grade {table.name}", []
     if ungraded:
         sentences.append(
-            f"handed in, not graded yet, and so without a number: {some(ungraded)}; {command}"
+            f"submitted but not graded yet, so without a score: {some(ungraded)}; {command}"
         )
     if newer:
-        sentences.append(f"handed in again since the grade in the table: {some(newer)}; {command}")
+        sentences.append(f"submitted again since the score in the table: {some(newer)}; {command}")
     return sentences
 
 

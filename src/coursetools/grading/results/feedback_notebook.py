@@ -60,26 +60,26 @@ def summary(
     lines = [f"# Feedback: {points}{' so far' if score.waits else ''}", outline.title + "."]
     if score.waits:
         lines.append(
-            f"A person will read what you wrote in words; up to {number(score.waits)} of the "
-            "points come from there."
+            "Your written answers are not marked yet; they bring up to "
+            f"{number(score.waits)} more points."
         )
     if student.open:
         lines.append(while_open(student))
     late = span(timedelta(seconds=student.seconds_late))
     if student.late_days and student.late_days.here:
         lines.append(
-            f"It came {late} late: {counted(student.late_days.here, 'late day')} of yours went "
-            f"into that, {student.late_days.left} of {student.late_days.budget} are left."
+            f"It was submitted {late} late: {counted(student.late_days.here, 'late day')} spent, "
+            f"{student.late_days.left} of {student.late_days.budget} left."
         )
     if score.penalty:
         lines.append(
             f"{number(score.auto + score.written)} points for your work, less "
-            f"{number(score.penalty)} because it came late ({late})."
+            f"{number(score.penalty)} because it was late ({late})."
         )
     if verdict.status == "MALFORMED":
         lines.append(
             f"**Your file could not be graded.** {verdict.reason} Open the notebook that you "
-            "worked in, run it from top to bottom, save it, and hand in that .ipynb file again, or "
+            "worked in, run it from top to bottom, save it, and submit that .ipynb file again, or "
             "ask your instructor if the deadline has passed."
         )
         held = ((part, student.override(outline.name, part.cell)) for part in outline.parts)
@@ -129,7 +129,7 @@ def _beside(one: Shown, book: str) -> str:
     if one.needs:
         lines.append(
             f"This answer is run together with your {' and '.join(one.needs)}, not yet right: "
-            "mend that first, and this one may pass as it is."
+            "fix that first, and this one may pass unchanged."
         )
     if one.status not in ("OK", "INTERNAL") and (one.hint or one.missing):
         lines.append((one.hint or "There is no answer here.") + _again(one.part, book))

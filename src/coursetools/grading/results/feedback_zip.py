@@ -33,11 +33,11 @@ from coursetools.grading.results.scores import Handed, Student, add_up, verdicts
 from coursetools.text import some
 
 WHEN = (2000, 1, 1, 0, 0, 0)  # of each member: the same pages make the same file
-NO_NUMBER = "no participant number, in the worksheet or in a submission"
-NO_NAME = "nothing was handed in through Canvas"
-OF_TEAM = "Canvas gives a team's file to all of it, if the assignment is for groups there"
-NEWER = "the latest hand-in is not graded yet"
-LOST = "the graded notebook is not where it was written"
+NO_NUMBER = "no participant number in the worksheet or in a submission"
+NO_NAME = "nothing was submitted through Canvas"
+OF_TEAM = "Canvas gives a team's file to all its members, if it is a group assignment there"
+NEWER = "the latest submission is not graded yet"
+LOST = "the graded notebook is missing"
 
 Files = Iterator[tuple[str, bytes]]
 Task = tuple[Student, Handed]
@@ -55,9 +55,9 @@ class Zipped:
         """Return what is printed at the end."""
         lines = [f"{counted(self.students, 'student')} in {self.path}"]
         for why, students in self.without.items():
-            line = f"not in it: {some(sorted(students))}; {why}"
+            line = f"not in the zip: {some(sorted(students))}; {why}"
             if why in (NEWER, LOST):
-                line += f": run coursekit grade {name}, and this again"
+                line += f": run coursekit grade {name}, then this again"
             lines.append(line)
         return lines
 
@@ -185,6 +185,6 @@ def zip_feedback(
                 archive.writestr(zipfile.ZipInfo(name, WHEN), data, zipfile.ZIP_DEFLATED)
             result.students += 1
         if not result.students:
-            why = "; ".join(result.as_lines(folders.name)[1:]) or "there is nobody"
-            raise CourseError(f"no zip was written, since nobody would be in it: {why}")
+            why = "; ".join(result.as_lines(folders.name)[1:]) or "there are no students"
+            raise CourseError(f"no zip written: it would be empty ({why})")
     return result

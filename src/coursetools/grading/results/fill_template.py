@@ -73,10 +73,12 @@ class Filling:
             self.strangers.append((why.removesuffix(STRANGE), person.where))
             return None
         if not student:
-            self.notes.append(f"{person.where}: {why}; left as it is")
+            self.notes.append(f"{person.where}: {why}; line unchanged")
             return None
         if student in self.filled:
-            self.notes.append(f"{person.where}: {student} is in line {self.filled[student]} too")
+            self.notes.append(
+                f"{person.where}: {student} is also in line {self.filled[student]}; line unchanged"
+            )
             return None
         self.filled[student] = int(person.where.rpartition(" ")[2])
         return self.rows[student]
@@ -92,16 +94,13 @@ class Filling:
             self.notes.append(f"{lines} unchanged: {whose} not linked to a name yet")
         if len(self.strangers) == 1:
             (name, where), *_ = self.strangers
-            self.notes.append(f"{where}: {name}{STRANGE}; left as it is")
+            self.notes.append(f"{where}: {name}{STRANGE}; line unchanged")
         elif self.strangers:
             names = some([name for name, _ in self.strangers])
-            self.notes.append(
-                f"{self.source.path}: not on the class list, left as they are: {names}"
-            )
+            self.notes.append(f"{self.source.path}: not on the class list, so unchanged: {names}")
         missing = sorted(set(self.rows) - set(self.filled) - self.nameless)
         if missing:
-            names = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
-            self.notes.append(f"{len(missing)} without a line in {self.source.path.name}: {names}")
+            self.notes.append(f"no line in {self.source.path.name}: {some(missing)}")
         # Moodle's "-" is no formula, and Moodle reads it again
         cells = ([cell if cell == "-" else ready(cell) for cell in row] for row in [header, *rows])
         style = {"delimiter": self.source.delimiter, "quoting": csv.QUOTE_NONNUMERIC}
@@ -114,7 +113,7 @@ def fill_canvas(filling: Filling, points: float, title: str, ready: Ready) -> st
     name, number, section = (filling.column(word) for word in ("student", "id", "section"))
     if name is None or number is None or section is None:
         raise CourseError(
-            f"{source.path} is not Canvas's gradebook: it has no column Student, ID or Section"
+            f"{source.path} is not Canvas's gradebook: a column Student, ID or Section is missing"
         )
     at = _titled(filling, section + 1, title)
     sis, login = filling.column("sis_user_id"), filling.column("sis_login_id")
@@ -127,8 +126,8 @@ def fill_canvas(filling: Filling, points: float, title: str, ready: Ready) -> st
             theirs = _number(row[at])
             if theirs is not None and theirs != points:
                 filling.notes.append(
-                    f"the assignment is worth {theirs:g} points in Canvas and {points:g} here: set "
-                    "Canvas's to ours first"
+                    f"the assignment is worth {theirs:g} points in Canvas and {points:g} here: "
+                    "change it in Canvas first"
                 )
         invented = row[name].strip() in ("Student, Test", "Test Student")
         if row[number].strip() and not invented:
@@ -146,8 +145,8 @@ def fill_canvas(filling: Filling, points: float, title: str, ready: Ready) -> st
         rows.append(columns)
     if hidden:
         filling.notes.append(
-            f"{source.path} was exported while Canvas hid the names (N/A), and until it shows them "
-            "it takes no scores for this assignment: show the names, and export the gradebook again"
+            f"{source.path} was exported while Canvas hid the names (N/A), and Canvas takes no "
+            "scores until it shows them: show the names, then export the gradebook again"
         )
     return filling.text([*source.header[: section + 1], source.header[at]], rows, ready)
 
@@ -161,7 +160,7 @@ def fill_worksheet(
     if sheet is None:
         raise CourseError(
             worksheet.unclear(source)
-            or f"{source.path} is not Moodle's grading worksheet: Moodle asks for the columns "
+            or f"{source.path} is not Moodle's grading worksheet: expected the columns "
             "Identifier, Grade and Last modified (grade), in your language"
         )
     width = len(source.header)
@@ -186,7 +185,7 @@ def fill_worksheet(
         student = filling.row_of(person) if person in ours else None
         locked = sheet.locked is not None and worksheet.is_locked(row[sheet.locked])
         if student is not None and locked:
-            filling.notes.append(f"{person.where}: Moodle has locked this grade; left as it is")
+            filling.notes.append(f"{person.where}: this grade is locked in Moodle; line unchanged")
         elif student is not None and student.score is not None:
             row[sheet.grade] = student.score.total
             if sheet.comment is not None:
@@ -197,12 +196,12 @@ def fill_worksheet(
         rows.append(row)
     for value in sorted(small):
         filling.notes.append(
-            f"Moodle's maximum is {value} and ours {points:g}; Moodle leaves out what is above its "
-            "own: set it to ours first"
+            f"the assignment is worth {value} points in Moodle and {points:g} here, and Moodle "
+            "drops higher grades: change it in Moodle first"
         )
     if sheet.unclear:
         filling.notes.append(
-            f"which of {' and '.join(sheet.unclear)} takes the comments is not clear; only grades "
+            f"it is not clear whether {' or '.join(sheet.unclear)} takes the comments; only grades "
             "were written"
         )
     return filling.text(source.header, rows, ready)
@@ -221,8 +220,8 @@ def _titled(filling: Filling, start: int, title: str) -> int:
     titles = ", ".join(repr(header[at].strip()) for at, match in titled.items() if match)
     what = "several assignments" if columns else "no assignment"
     raise CourseError(
-        f"{filling.source.path} has {what} called {title!r}; say with --title which of these it "
-        f"is: {titles or 'there is none'}"
+        f"{filling.source.path} has {what} called {title!r}; name one with --title: "
+        f"{titles or 'the file has none'}"
     )
 
 

@@ -125,20 +125,20 @@ def notes_for_canvas(table: Table, title: str) -> list[str]:
     notes = []
     if not TITLED.fullmatch(title):
         notes.append(
-            "Canvas knows an assignment by the number in its title, and makes a new one "
-            "without it: name the gradebook that Canvas exports (coursekit export "
-            f"{table.name} FILE), or say --title 'NAME (123)'"
+            "Canvas finds an assignment by the number in its title, and makes a new one without "
+            f"it: give the gradebook that Canvas exports (coursekit export {table.name} FILE), or "
+            "add --title 'NAME (123)'"
         )
     left_out = sum(for_canvas(row) is None for row in table.rows)
     if left_out:
         notes.append(
-            f"{counted(left_out, 'student')} without a number "
-            f"{'is' if left_out == 1 else 'are'} not in the file: an empty cell would delete what "
-            "Canvas has"
+            f"{counted(left_out, 'student')} without a score "
+            f"{'is' if left_out == 1 else 'are'} not in the file: an empty cell would delete the "
+            "score in Canvas"
         )
     notes.append(
-        f"Canvas sets the assignment's points to {number(table.points)}, which the line Points "
-        "Possible says"
+        f"Canvas sets the assignment's points to {number(table.points)}, as in the line Points "
+        "Possible"
     )
     return notes
 

@@ -150,7 +150,7 @@ def write_questions(course: Course, name: str) -> list[str]:
         of = string.ascii_uppercase[: len(version.same)]
         key.append([student, version.question.name, version.mistake.name, version.letters, of])
     if not key:
-        return ["no answer is graded and fully right, so no student is asked about their own code"]
+        return ["no questions about their own code: no answer is graded and fully right"]
     rows = [["student", "question", "version", "same", "of"], *key]
     write_changed(folder / "key.csv", csv_tables.as_text(rows, lineterminator="\n"))
     said = [f"questions about their own code for {counted(len(key), 'student')}, with your key.csv"]

@@ -33,15 +33,15 @@ class Released:
     def as_lines(self, folders: Folders) -> list[str]:
         """Return what is printed at the end."""
         place = folders.exchange / "feedback"
-        lines = [f"{counted(len(self.students), 'student')} can fetch it, from {place}"]
+        lines = [f"{counted(len(self.students), 'student')} can fetch their feedback from {place}"]
         if self.elsewhere:
             lines.append(
-                f"not handed in through the exchange, so not there: {some(self.elsewhere)}"
+                f"not submitted through the exchange, so not returned there: {some(self.elsewhere)}"
             )
         if self.newer:
             lines.append(
-                f"handed in again since they were graded: {some(self.newer)}; run coursekit grade "
-                f"{folders.name}, and this again"
+                f"submitted again since they were graded: {some(self.newer)}; run coursekit grade "
+                f"{folders.name}, then this again"
             )
         return lines
 
@@ -52,8 +52,8 @@ def release(folders: Folders, handed: Iterable[Handed]) -> Released:
 
     if not folders.exchange.is_dir():
         raise CourseError(
-            f"there is no {folders.exchange}; nbgrader release_assignment {folders.name} makes it, "
-            "in the folder that c.Exchange.root names"
+            f"there is no exchange at {folders.exchange}; nbgrader release_assignment "
+            f"{folders.name} makes it, in the folder that c.Exchange.root names"
         )
     result, place = Released(), folders.exchange / "feedback"
     try:

@@ -28,7 +28,7 @@ WORDS = {
     "CRASH": "the process died",
     "BLOCKED": "stopped by the sandbox",
     "MALFORMED": "no notebook of this assignment",
-    "MISSING": "nothing handed in",
+    "MISSING": "nothing submitted",
     "INTERNAL": "the grader failed, no grade",
 }
 
@@ -66,7 +66,7 @@ def _most(counts: dict[Any, int]) -> list[tuple[Any, int]]:
 def _figures(count: ClassCount) -> list[tuple[str, str]]:
     """Return the numbers at the top, and what each is."""
     figures = [
-        (f"{count.handed_in:,}", f"of {counted(count.students, 'student')} handed in"),
+        (f"{count.handed_in:,}", f"of {counted(count.students, 'student')} submitted"),
     ]
     if count.unit == "submission":
         figures.append((f"{count.submissions:,}", f"submissions of {count.submitted:,} students"))
@@ -79,7 +79,7 @@ def _figures(count: ClassCount) -> list[tuple[str, str]]:
             (f"{count.statuses['OK']:,}", "with all code right"),
         ]
     if count.late:
-        figures.append((f"{count.late:,}", f"student{'s' * (count.late != 1)} handed in late"))
+        figures.append((f"{count.late:,}", f"student{'s' * (count.late != 1)} submitted late"))
     if count.late_days:
         figures.append((f"{count.late_days:,}", "late days spent"))
     if count.open:
@@ -90,7 +90,7 @@ def _figures(count: ClassCount) -> list[tuple[str, str]]:
     figures.append((f"{len(people):,}", "with something to look at"))
     if count.waiting:
         those = f"{count.unit}{'s' * (count.waiting != 1)}"
-        figures.append((f"{count.waiting:,}", f"{those} with an answer in words to mark"))
+        figures.append((f"{count.waiting:,}", f"{those} with a written answer to mark"))
     return figures
 
 

@@ -18,28 +18,28 @@ MOST_ROWS = 1000  # of one list; all of it is in the verdicts
 GROUPS = {
     "INTERNAL": (
         "Not graded, because the grader failed",
-        "No score was given. Run coursekit grade again; what was graded is not run twice.",
+        "They have no score yet. Run coursekit grade again; only these are run.",
     ),
     "ungraded": (
-        "Handed in, and not graded yet",
-        "Run coursekit grade NAME, and this again.",
+        "Submitted, but not graded yet",
+        "Run coursekit grade NAME, then this again.",
     ),
     "MALFORMED": (
         "Files that are not notebooks of this assignment",
-        "They count 0 until something better is handed in.",
+        "They score 0 until the student submits a notebook.",
     ),
     "requests": (
         "Regrade requests",
-        "Answer each with coursekit override NAME QUESTION --student ID --why TEXT, and full, keep "
-        "or points before it; the next feedback shows the answer.",
+        "Answer each with coursekit override NAME QUESTION full|keep|POINTS --student ID --why "
+        "TEXT; the next feedback shows the answer.",
     ),
     "outside": (
         "Before the start, or after the end",
         "coursekit settings NAME --extend gives a student a later end.",
     ),
     "claims": (
-        "Named as if they were somebody else's",
-        "The name was ignored: each file counts for the student who handed it in, named here.",
+        "Files that name another student",
+        "The name was ignored: each file counts for the student who submitted it, named here.",
     ),
     "groups": (
         "Submitted another file than their team's",
@@ -47,8 +47,8 @@ GROUPS = {
         "column group says so: coursekit collect NAME FILE --force.",
     ),
     "too_late": (
-        "Handed in after the end of the assignment",
-        "These attempts are kept and not counted; an earlier one in time counts in their place.",
+        "Submitted after the end of the assignment",
+        "These submissions are kept, but not counted; an earlier one in time counts instead.",
     ),
     "flags": (
         "Flags",

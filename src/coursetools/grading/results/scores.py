@@ -436,9 +436,7 @@ def graded(folders: Folders, handed: dict[str, Handed] | None = None) -> dict[st
     handed = handed_in(folders) if handed is None else handed
     if having := {who: one for who, one in handed.items() if one.places}:
         return having
-    raise CourseError(
-        f"nothing of {folders.name} is graded yet; run coursekit grade {folders.name} first"
-    )
+    raise CourseError(f"{folders.name} is not graded yet; run coursekit grade {folders.name} first")
 
 
 def verdicts_of(store: Verdicts, handed: Handed) -> dict[str, Verdict]:

@@ -200,7 +200,7 @@ def in_words(similar: Similar) -> list[str]:
         said.append(f"{100 * likeness.share:3.0f} %  {plain(student)}  {likeness.what}")
     count, own = counted(len(similar.pairs), "pair"), counted(len(similar.own), "answer")
     said.append(
-        f"{count} of similar answers to read, {own} like the course's own; being alike does not "
+        f"{count} of similar answers to read, {own} similar to the course's; similarity does not "
         "prove copying"
     )
     return said

@@ -126,7 +126,7 @@ def late_days(row: Row) -> int | None:
 def still_open(row: Row) -> str:
     """Say until when an assignment is open for a student."""
     until = row.student.standing.until
-    return f"Open until {spelled(until)}" if until else "No deadline, and nothing submitted"
+    return f"Open until {spelled(until)}" if until else "No deadline, nothing submitted"
 
 
 def points_in_words(value: float) -> str:
@@ -139,21 +139,21 @@ def remark(row: Row, table: Table) -> str:
     if row.student.excused:
         return "Excused."
     if row.status == OPEN:
-        return f"{still_open(row)}, so nothing is counted yet."
+        return f"{still_open(row)}, so it does not count yet."
     if row.score is None:
         return "Not graded yet."
     if row.status == "MISSING":
         by_hand = f" {points_in_words(row.score.total)} set by hand." if row.score.total else ""
-        return f"Nothing was handed in.{by_hand}"
+        return f"Nothing was submitted.{by_hand}"
     sentence = f"{number(row.score.total)} of {number(table.points)} points."
     if days := late_days(row):
         sentence += f" {counted(days, 'late day')} spent."
     if row.score.penalty:
-        sentence += f" {number(row.score.penalty)} were lost because it came late."
+        sentence += f" {number(row.score.penalty)} lost for lateness."
     if row.status == "MALFORMED":
         sentence += " The file could not be graded."
     if row.score.waits:
-        sentence += " The answer in words is still to be read."
+        sentence += " The written answer is not marked yet."
     if row.student.newer:
-        sentence += " A newer attempt is not graded yet."
+        sentence += " A newer submission is not graded yet."
     return sentence

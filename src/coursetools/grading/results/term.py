@@ -130,11 +130,13 @@ def assignments_of(course: Course, rules: TermRules) -> tuple[list[str], list[st
     if not names and notes:
         raise CourseError(notes[0])
     if not names:
-        raise CourseError("nothing is graded yet that could be added up; coursekit grade NAME")
+        raise CourseError(
+            "no graded assignments to add up yet; grade one first: coursekit grade NAME"
+        )
     if waiting := [name for name in rules.weights if name not in graded]:
-        notes.append(f"not graded yet, and left out: {some(waiting)}")
+        notes.append(f"not graded yet, so left out: {some(waiting)}")
     if light := [name for name in named if name not in names]:
-        notes.append(f"graded, without a weight in class.toml, and left out: {some(light)}")
+        notes.append(f"graded, but without a weight in class.toml, so left out: {some(light)}")
     return names, notes
 
 
@@ -200,10 +202,10 @@ def as_canvas(term: Term) -> Iterator[list[Cell]]:
 def notes_for_canvas(term: Term) -> list[str]:
     """Say what Canvas does with the table."""
     notes = [
-        "Canvas knows an assignment by the number in its title, which is not in this table, and "
-        "makes new ones; to fill in those that it has, export each alone: coursekit export NAME "
-        "FILE, the gradebook that Canvas exports",
-        "Canvas sets the points of each to those in the line Points Possible",
+        "Canvas finds an assignment by the number in its title, which is not in this table, so it "
+        "makes new ones; to fill in existing ones, export each separately: coursekit export NAME "
+        "FILE, with the gradebook that Canvas exports",
+        "Canvas sets the points of each assignment to those in the line Points Possible",
     ]
     cells = (
         _points(term.rows.get((table.name, one.id)), table, one)
@@ -212,8 +214,8 @@ def notes_for_canvas(term: Term) -> list[str]:
     )
     if empty := sum(cell in (None, OPEN) for cell in cells):
         notes.append(
-            f"{counted(empty, 'cell')} without a number {'is' if empty == 1 else 'are'} empty: "
-            "an empty cell deletes what Canvas has"
+            f"{counted(empty, 'cell')} without a score {'is' if empty == 1 else 'are'} empty: "
+            "an empty cell deletes the score in Canvas"
         )
     return notes
 
@@ -221,7 +223,7 @@ def notes_for_canvas(term: Term) -> list[str]:
 def export_term(course: Course, form: str = "csv", output: Path | None = None) -> tuple[Path, Term]:
     """Write the table; return where it is and what is in it."""
     if form not in FORMATS:
-        raise CourseError(f"a term is exported as {' or '.join(FORMATS)}, not as {form}")
+        raise CourseError(f"a term can be exported as {' or '.join(FORMATS)}, not as {form}")
     term = read_term(course)
     ending = "" if form == "csv" else f"-{form}"
     path = output or course / "autograder" / "export" / f"term{ending}.csv"
@@ -268,17 +270,17 @@ def left_open(table: Table) -> list[str]:
     newer = [row.student.id for row in rows if row.student.newer and row.score]
     if ungraded:
         notes.append(
-            f"{table.name}: not graded, and so without a total: {some(ungraded)}; run "
+            f"{table.name}: not graded, so without a total: {some(ungraded)}; run "
             f"coursekit grade {table.name}"
         )
     if newer:
         notes.append(
-            f"{table.name}: handed in again since the grade in the table: {some(newer)}; run "
+            f"{table.name}: submitted again since the score in the table: {some(newer)}; run "
             f"coursekit grade {table.name}"
         )
     if waiting := sum(bool(row.score and row.score.waits) for row in rows):
         notes.append(
-            f"{table.name}: {counted(waiting, 'student')} wrote answers that nobody has marked "
-            "yet; these points are not in the table"
+            f"{table.name}: {counted(waiting, 'student')} with written answers that are not marked "
+            "yet; the table lacks these points"
         )
     return notes

@@ -146,7 +146,9 @@ class _Run:
         self.last_write = time.monotonic()
         self.graded, self.began = 0, time.monotonic()
         for path in self.store.damaged:
-            progress.note(f"the verdict {path.name} of {path.parent.name} is damaged; graded again")
+            progress.note(
+                f"the stored verdict {path.name} of {path.parent.name} is damaged and is made again"
+            )
 
     def dry(self) -> Summary:
         """Say what would be done; touch nothing."""
@@ -166,10 +168,10 @@ class _Run:
         if place is None:
             return "not graded yet"
         if place.submission != state_of(task.path, self.folders):
-            return "another submission"
+            return "new submission"
         made = made_of(self.masters[task.notebook], self.folders)
         changed = [name for name in made if place.made_of.get(name) != made[name]]
-        return f"another version of the {' and '.join(changed)}" if changed else "by --force"
+        return f"{' and '.join(changed)} changed" if changed else "--force"
 
     def enter(self) -> int:
         """Write what is graded already and not as it should be in the gradebook; grade nothing."""
@@ -318,7 +320,9 @@ class _Run:
                 else:
                     self._judged(outcome)
             if late:
-                self.progress.note(f"{len(late)} ran out of time; running each once more, alone")
+                self.progress.note(
+                    f"{len(late)} ran out of time; running each of them again, alone"
+                )
             for outcome in self._outcomes(late, workers=1):
                 self._judged(outcome)
             self._write()
@@ -380,7 +384,9 @@ class _Run:
         folder = self.folders.submitted(entry.student)
         stamp = stamp_of(self.folders, entry.student)
         if not self._notebook(entry, stamp, graded):
-            self.progress.note(f"{entry.student} handed in something else meanwhile; grade again")
+            self.progress.note(
+                f"{entry.student} submitted another file in the meantime; grade again"
+            )
             return
         self.rows.append(
             Row(

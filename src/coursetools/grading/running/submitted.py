@@ -17,8 +17,8 @@ from coursetools.grading.running.judge_job import digest
 
 NOTHING, NO_PLAIN_FILE = "nothing", "no plain file"  # in the place of a file's hash
 NO_FILE: dict[str, tuple[Status, str]] = {
-    NOTHING: ("MISSING", "the notebook was not handed in"),
-    NO_PLAIN_FILE: ("MALFORMED", "a link or something else was handed in, not a file"),
+    NOTHING: ("MISSING", "the notebook was not submitted"),
+    NO_PLAIN_FILE: ("MALFORMED", "a link or something else was submitted, not a file"),
 }
 
 
@@ -46,7 +46,7 @@ def write_if_new(path: Path, text: str) -> None:
         write_changed(path, text)
     except OSError as error:
         raise CourseError(
-            f"cannot write {path} ({error.strerror}); verdicts so far are kept: mend that and run "
+            f"cannot write {path} ({error.strerror}); verdicts so far are kept: fix this and run "
             "the same command again"
         ) from error
 
@@ -89,5 +89,5 @@ def time_of(text: str, folder: Path, progress: Progress) -> datetime | None:
     try:
         return parse_utc(text)
     except (ValueError, OverflowError):
-        progress.note(f"{folder / 'timestamp.txt'} holds no time; counted as on time")
+        progress.note(f"{folder / 'timestamp.txt'} contains no time; counted as on time")
         return None

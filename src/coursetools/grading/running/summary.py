@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from coursetools.grading.gradebook.standing import Standing, standing_of
 from coursetools.grading.records.folders import Folders
 from coursetools.grading.records.groups import Groups
-from coursetools.grading.records.ledger import Ledger, unlisted
+from coursetools.grading.records.ledger import Ledger, time_unknown, unlisted
 from coursetools.grading.records.verdict import Status, status_of
 
 if TYPE_CHECKING:
@@ -54,12 +54,13 @@ class Summary:
         """What became of everything that was handed in, in one line that adds up."""
         parts = [f"{self.graded} graded"]
         if self.entered:
-            parts.append(f"{self.entered} graded before, by a run that was stopped, and entered")
+            parts.append(f"{self.entered} graded by an interrupted run and now entered")
         if self.recomputed:
-            what = "times, deadline, late rule or overrides changed"
-            parts.append(f"{self.recomputed} recomputed without running them again ({what})")
+            what = "times, deadline, late rule or an override changed"
+            parts.append(f"{self.recomputed} recomputed without a rerun ({what})")
         if self.rewritten:
-            parts.append(f"{self.rewritten} graded before, and the graded notebook written again")
+            plural = "s" * (self.rewritten != 1)
+            parts.append(f"{self.rewritten} graded notebook{plural} written again")
         return ", ".join([*parts, f"{self.unchanged} unchanged"])
 
     def as_table(self) -> str:
@@ -80,27 +81,30 @@ class Summary:
             lines.append(f"  {'mean':<10}{self.mean:>9.2f} points by the grader")
         if self.needs_human:
             lines.append(
-                f"  {'by hand':<10}{self.needs_human:>6} to be looked at; "
-                f"coursekit review {self.assignment} says which"
+                f"  {'by hand':<10}{self.needs_human:>6} to look at; "
+                f"coursekit review {self.assignment} lists them"
             )
         each = "" if self.seconds_each is None else f", {self.seconds_each:.3f} s a student"
         lines.append(f"  {self.done} in {self.seconds:.1f} s{each}")
         if self.time_unknown:
             lines.append(
-                f"  hand-in time unknown for {self.time_unknown}, so no late penalty applies to "
-                f"them; to add times: coursekit collect {self.assignment} FILE"
+                f"  {time_unknown(self.time_unknown)}; to add times: coursekit collect "
+                f"{self.assignment} FILE"
             )
         if self.internal:
             some = ", ".join(self.internal[:5]) + (" …" if len(self.internal) > 5 else "")
-            lines.append(f"  the grader failed for {some}: no grade yet, run the command again")
+            lines.append(
+                f"  the grader itself failed for {some}, who have no grade yet: run the command "
+                "again"
+            )
         return "\n".join(lines)
 
 
 def nobody(name: str) -> str:
     """Return what to say where nothing was handed in yet."""
     return (
-        f"{name}: nobody has handed anything in yet; collect the zip or folder of submissions with "
-        f"coursekit collect {name} FILE"
+        f"{name}: no submissions yet; collect a zip or folder of them with coursekit collect "
+        f"{name} FILE"
     )
 
 
