@@ -1,4 +1,4 @@
-"""Whatever is handed in becomes a notebook or a sentence, and no other exception."""
+"""Whatever is submitted becomes a notebook or a sentence, and no other exception."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ PAGE = Path(__file__).parents[2] / "book" / "grading_platforms.md"
 
 @pytest.fixture
 def autograder(classroom, tmp_path, capsys, monkeypatch) -> Path:
-    """A folder as `/autograder` is there, with the zip of `ps1` unpacked and a file handed in."""
+    """A folder as `/autograder` is there, with the zip of `ps1` unpacked and a file submitted."""
     monkeypatch.chdir(tmp_path)
     text = PAGE.read_text(encoding="utf-8").split("(sec-grading-gradescope)=")[1]
     (line,) = re.findall(r"```bash\n(.*?)\n```", text, re.DOTALL)

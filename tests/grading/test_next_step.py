@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("quick_gradebook")
 
 @pytest.fixture
 def folders(classroom, tmp_path) -> Folders:
-    """A class of three of whom two have handed in, in a folder named as the platform gave it."""
+    """A class of three of whom two have submitted, in a folder named as the platform gave it."""
     handed_in = tmp_path / "from the platform"
     handed_in.mkdir()
     for student in ("ada", "ben"):

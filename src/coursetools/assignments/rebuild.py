@@ -35,7 +35,7 @@ class _Master(Protocol):
 class Rebuilt:
     """The notebook in plain data, and what was found on the way.
 
-    `answers` has an entry for each solution cell that was handed in, the text of the cell that has
+    `answers` has an entry for each solution cell that was submitted, the text of the cell that has
     the answer, "" where there is none; a cell that is not there has no entry.
     """
 

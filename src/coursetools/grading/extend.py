@@ -1,6 +1,6 @@
 """Of `coursekit settings`: more time for some students, or for one in every assignment.
 
-What is granted stands in `autograder/extensions.csv`, and so is valid before anything is handed in.
+What is granted stands in `autograder/extensions.csv`, and so is valid before anything is submitted.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Stand:
 
     @cached_property
     def handed_in(self) -> list[str]:
-        """Who has handed in."""
+        """Who has submitted."""
         return list(self.folders.students())
 
     @cached_property
@@ -82,7 +82,7 @@ class Stand:
 
     @property
     def unknown(self) -> int:
-        """How many handed in at a time that nobody has said."""
+        """How many submitted at a time that nobody has said."""
         return len(set(Ledger.read(self.folders).unknown()) & set(self.handed_in))
 
     @property

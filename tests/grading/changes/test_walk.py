@@ -69,7 +69,7 @@ def test_an_override_stands_everywhere_and_goes_away_again(week):
         "ada": ("10", "10", "2", "3", "5"),
         "ben": ("6", "10", "2", "0", "4"),
         "cy": ("8", "10", "0", "3", "5"),
-        "mia": ("0", "10", "", "", ""),  # who handed in nothing gets nothing
+        "mia": ("0", "10", "", "", ""),  # who submitted nothing gets nothing
     }
     assert week.formgrader("ada")["why"][:2] == (5, 5)
     points, most, said = week.formgrader("ben")["why"]

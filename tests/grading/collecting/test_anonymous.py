@@ -119,7 +119,7 @@ def test_the_list_may_come_first(classroom, folders, tmp_path, quick_gradebook) 
     assert Ledger.read(folders).nameless() == []
     left_out = unlisted(folders)
     assert [who for who in ("ada", "bob", "cy", "dee") if left_out(who)] == ["ada", "bob", "cy"]
-    other = unlisted(Folders(classroom.course, "ps2"))  # no such person handed in nothing there
+    other = unlisted(Folders(classroom.course, "ps2"))  # no such person submitted nothing there
     assert other("aB3xZ") and not other("ada")
 
 

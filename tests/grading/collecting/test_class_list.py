@@ -116,7 +116,7 @@ def test_who_has_left_is_off_the_list_and_gets_no_0(told, classroom, folders, tm
 
 
 def test_who_has_left_falls_behind_nowhere(told, classroom, tmp_path):
-    """What they handed in counts in their term, and nothing that came after."""
+    """What they submitted counts in their term, and nothing that came after."""
     second = classroom.course.source("ps2")
     second.mkdir(parents=True)
     (second / "ps2.ipynb").write_bytes((classroom.source / "ps1.ipynb").read_bytes())
@@ -132,7 +132,7 @@ def test_who_has_left_falls_behind_nowhere(told, classroom, tmp_path):
     assert totals == {"0001207": 50, "0001208": 0, "0042": 50}
     count = count_term(classroom.course)
     assert {who: own.total for who, own in count.sums.items()} == totals
-    assert [step.state for step in count.ways["0042"]] == ["handed in", "excused"]
+    assert [step.state for step in count.ways["0042"]] == ["submitted", "excused"]
 
 
 def test_who_only_nbgrader_has_named_can_leave(told, folders):

@@ -89,7 +89,7 @@ def test_a_name_with_numbers_in_it_is_no_claim(folders, tmp_path):
     members = {"Eve Il_777_assignsubmission_file_/hw_1_2_kernels.ipynb": "eve's"}
     result = collect(folders, from_zip(zipped(tmp_path / "m.zip", members), "ps1"), [VIC, EVE])
     assert result.notes == [] and submitted(folders) == {"00777": "eve's"}
-    # nor is one's own work, downloaded from Canvas and handed in to Moodle
+    # nor is one's own work, downloaded from Canvas and submitted to Moodle
     members = {"Eve Il_777_assignsubmission_file_/ileve_12_3_ps1.ipynb": "eve's, again"}
     result = collect(folders, from_zip(zipped(tmp_path / "2.zip", members), "ps1"), [VIC, EVE])
     assert result.notes == [] and result.new == ["00777"]

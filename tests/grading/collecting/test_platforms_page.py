@@ -32,7 +32,7 @@ def typed(section: str) -> list[str]:
 
 @pytest.fixture
 def course(classroom, tmp_path, monkeypatch, quick_gradebook) -> Path:
-    """A course beside which lies whatever the page names, for a class of which two handed in."""
+    """A course beside which lies whatever the page names, for a class of which two submitted."""
     monkeypatch.chdir(tmp_path)
     notebook = json.dumps(classroom.answered())
     for name, members in {

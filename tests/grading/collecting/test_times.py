@@ -1,4 +1,4 @@
-"""When something was handed in: only a platform or the instructor says so; else it is unknown."""
+"""When something was submitted: only a platform or the instructor says so; else it is unknown."""
 
 from __future__ import annotations
 

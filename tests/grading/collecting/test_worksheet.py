@@ -112,7 +112,7 @@ def test_a_worksheet_is_recognised_in_each_language(tmp_path, language):
 
 
 def fill(tmp_path: Path, path: Path, people: list[Person], handed: dict[str, str]) -> Filling:
-    """Fill a worksheet in; `handed` is the student of each number that somebody handed in with."""
+    """Fill a worksheet in; `handed` is the student of each number that somebody submitted with."""
     folders = Folders(Course(tmp_path), "powers")
     score = Score(auto=4.5, written=0, penalty=0, points=9, waits=0)
     rows = {
@@ -262,7 +262,7 @@ def test_a_column_is_read_in_one_language() -> None:
 
 
 def test_a_number_goes_before_a_name(tmp_path) -> None:
-    """A number that somebody handed in under counts, whoever the name says it is."""
+    """A number that somebody submitted under counts, whoever the name says it is."""
     people = [Person("a", "Ada", "L"), Person("b", "Bo", "B"), Person("c", "Cy", "T")]
     path = sheet(tmp_path / "x.csv", "de")
     filling = fill(tmp_path / "1", path, people, {"501": "b"})

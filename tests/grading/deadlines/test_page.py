@@ -58,7 +58,7 @@ def test_the_rule_of_the_page_is_that_of_the_command():
 
     _, said = re.findall(r"^> (.+)$", PAGE, flags=re.MULTILINE)
     assert RULE.startswith(said)
-    way = [Step("handed in", share) for share in (0.8, 0.8, 0.6, 0.6)]
+    way = [Step("submitted", share) for share in (0.8, 0.8, 0.6, 0.6)]
     assert behind(way, [0.7] * 4) and not behind(way, [0.7, 0.7, 0.5, 0.5])
 
 

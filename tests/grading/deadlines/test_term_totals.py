@@ -253,7 +253,7 @@ def test_after_the_deadline_the_same_submission_counts(term):
     """Nothing is run again, and no command has to be typed for it."""
     count = count_term(term.course, now=NOW + 9 * DAY)
     ada = count.ways["ada"][[one.name for one in count.glances].index("w4")]
-    assert (ada.state, ada.share) == ("handed in", 0.2)
+    assert (ada.state, ada.share) == ("submitted", 0.2)
     assert not any(step.state == "open" for way in count.ways.values() for step in way)
 
 

@@ -14,7 +14,7 @@ LATE = "[late]\nrate = 0.2\n"
 
 @pytest.fixture
 def term(week):
-    """Extensions are given, and only then is anything handed in."""
+    """Extensions are given, and only then is anything submitted."""
     for name in ("ps1", "ps2"):
         week.settings(name, LATE + ("end_hours = 96\n" if name == "ps2" else ""))
     week.class_settings(

@@ -26,7 +26,7 @@ SECRETS = {"ada": "a" * 128, "ben": "b" * 128}
 
 @pytest.fixture
 def folders(classroom, tmp_path) -> Folders:
-    """A class of which ada and ben have handed in by an exchange, and cy has not."""
+    """A class of which ada and ben have submitted by an exchange, and cy has not."""
     classroom.hand_in("cy")
     exchange = tmp_path / "exchange"
     (classroom.root / "autograder" / "nbgrader_config.py").write_text(

@@ -118,7 +118,7 @@ def test_numbers_are_of_students_and_not_of_notebooks(classroom, read_page) -> N
     (source / "powers.ipynb").rename(source / "one.ipynb")
     (source / "two.ipynb").write_text((source / "one.ipynb").read_text())
     right = classroom.partial(right=("square", "cube"), seconds=0.5)
-    absent = dataclasses.replace(classroom.empty("MISSING", "not handed in"), points=0.0)
+    absent = dataclasses.replace(classroom.empty("MISSING", "not submitted"), points=0.0)
     for student, verdicts in {"ada": [right, right], "ben": [right, absent]}.items():
         for notebook, verdict in zip(("one", "two"), verdicts):
             classroom.store.append(Entry(student, notebook, "k", "s", verdict))

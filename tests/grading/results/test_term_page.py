@@ -26,7 +26,7 @@ def way(text: str) -> list[Step]:
     return [
         Step(states[word], 0.0 if word in ("-", "open") else None)
         if word in states
-        else Step("handed in", float(word) / 100)
+        else Step("submitted", float(word) / 100)
         for word in text.split()
     ]
 
@@ -34,18 +34,18 @@ def way(text: str) -> list[Step]:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("80 80 - -", "the last two not handed in"),
+        ("80 80 - -", "the last two not submitted"),
         ("80 80 60 60", "the last two far below their usual"),
         ("80 80 61 60", ""),
-        ("80 80 - 50", "one not handed in, the other far below their usual"),
+        ("80 80 - 50", "one not submitted, the other far below their usual"),
         ("80 80 - 70", ""),
         ("80 80 70 -", ""),
         ("- - 80 80", ""),  # who has caught up
-        ("80 - 50 ex", "one not handed in, the other far below their usual"),
-        ("80 - ex -", "the last two not handed in"),
+        ("80 - 50 ex", "one not submitted, the other far below their usual"),
+        ("80 - ex -", "the last two not submitted"),
         ("80 80 - open", ""),  # there is still time
-        ("80 - - open", "the last two not handed in"),
-        ("80 - ? -", "the last two not handed in"),
+        ("80 - - open", "the last two not submitted"),
+        ("80 - ? -", "the last two not submitted"),
         ("- - - -", ""),  # who never came is listed elsewhere
         ("-", ""),
         ("20 10", ""),  # nothing earlier to compare with
@@ -59,7 +59,7 @@ def test_the_rule(text, why):
 
 @given(st.lists(st.floats(0.2, 0.8), min_size=1, max_size=8), st.floats(-0.2, 0.2))
 def test_an_assignment_that_is_hard_for_everybody_brings_nobody_on_the_list(means, distance):
-    steps = [Step("handed in", mean + distance) for mean in means]
+    steps = [Step("submitted", mean + distance) for mean in means]
     assert behind(steps, means) == ""
 
 
@@ -67,9 +67,9 @@ def test_an_assignment_that_is_hard_for_everybody_brings_nobody_on_the_list(mean
 def test_far_below_is_far_below(earlier, less):
     means = [0.5] * (len(earlier) + 2)
     usual = sum(earlier) / len(earlier)
-    steps = [Step("handed in", share) for share in [*earlier, *[usual - FAR - less] * 2]]
+    steps = [Step("submitted", share) for share in [*earlier, *[usual - FAR - less] * 2]]
     assert behind(steps, means)
-    steps[-1] = Step("handed in", usual - FAR + 0.01)
+    steps[-1] = Step("submitted", usual - FAR + 0.01)
     assert not behind(steps, means)
 
 
@@ -123,10 +123,10 @@ def test_numbers_are_those_of_the_term(term):
     count = count_term(term.course, now=datetime(2030, 1, 1, tzinfo=UTC))
     assert [one.name for one in count.glances] == list(NAMES) and not count.by_deadline
     assert count.behind == {
-        "ben": "the last two not handed in", "cy": "the last two far below their usual",
+        "ben": "the last two not submitted", "cy": "the last two far below their usual",
     }  # fmt: skip
     assert count.never == ["dee"]
-    assert [step.state for step in count.ways["eve"]] == ["handed in"] * 3 + ["excused"]
+    assert [step.state for step in count.ways["eve"]] == ["submitted"] * 3 + ["excused"]
     assert [step.more_time for step in count.ways["ada"]] == ["given", "", "", ""]
     assert count.sums == read_term(term.course).sums
     last = count.glances[-1]
@@ -182,9 +182,9 @@ def test_the_page_says_it(term, read_page, capsys):
     assert 'href="../feedback/ada/q1/q1.html"' in page and 'href="q1.html"' not in page
     said = words(page)
     for part in ("10 students 4 assignments", "cy the last two far below their usual 100 100 33 33",
-                 "ben the last two not handed in 100 89 – – 47.22 %",
+                 "ben the last two not submitted 100 89 – – 47.22 %",
                  "Ada ada 100 100 100 100 100 %",
-                 "Nothing handed in, the whole term (1) dee", "eve 78 78 78 EX 77.78 %",
+                 "Nothing submitted, the whole term (1) dee", "eve 78 78 78 EX 77.78 %",
                  "Powers of numbers powers 9 of 10", "3 2 doubled powers Squares, 1",
                  "mal 33 33 – – ", "20 percentage points or more"):  # fmt: skip
         assert part in said, part

@@ -1,1 +1,1 @@
-"""What was handed in, by whom and when: from a platform's files into the class's folders."""
+"""What was submitted, by whom and when: from a platform's files into the class's folders."""

@@ -1,8 +1,8 @@
-"""`coursekit collect`: what students handed in, into `attempts/`, and the one that counts chosen.
+"""`coursekit collect`: what students submitted, into `attempts/`, and the one that counts chosen.
 
 Every attempt is kept. The last is put into `submitted/`, from where it is graded (`--attempt first`
 takes the first one instead). Collecting the same things again changes nothing. When something was
-handed in is written down where a platform or the instructor has said so; otherwise it is unknown.
+submitted is written down where a platform or the instructor has said so; otherwise it is unknown.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Collected:
     known: int = 0  # attempts that were there already
     refused: list[Refused] = field(default_factory=list)
     aside: list[Refused] = field(default_factory=list)  # not on the class list
-    missing: list[str] = field(default_factory=list)  # on the class list, nothing handed in
-    unknown: list[str] = field(default_factory=list)  # handed in, and nobody says when
+    missing: list[str] = field(default_factory=list)  # on the class list, nothing submitted
+    unknown: list[str] = field(default_factory=list)  # submitted, and nobody says when
     by_name: list[str] = field(default_factory=list)  # known by no id and no number
     too_late: dict[str, bool] = field(default_factory=dict)  # and whether an earlier one counts
     too_early: list[str] = field(default_factory=list)  # before the exam began

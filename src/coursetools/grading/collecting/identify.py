@@ -222,7 +222,7 @@ class Names:
         return known
 
     def _number_of(self, student: str, stays: bool) -> str:
-        """Return the number under which a student has handed in before, "" if there is none."""
+        """Return the number under which a student has submitted before, "" if there is none."""
         parent = self.folders.attempts(student).parent
         for path in sorted(parent.glob("*/*/attempt.json") if stays
                            else self.folders.attempts(student).glob("*/attempt.json")):  # fmt: skip
@@ -236,7 +236,7 @@ class Names:
         return ""
 
     def _elsewhere(self, base: str) -> bool:
-        """Return whether somebody of this name has handed in another assignment."""
+        """Return whether somebody of this name has submitted another assignment."""
         parent = self.folders.attempts(base).parent
         names = (one.name for one in parent.glob("*") if one.is_dir())
         return any(name != self.folders.name for name in names)

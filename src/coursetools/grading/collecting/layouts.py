@@ -34,7 +34,7 @@ MOODLE = re.compile(
     r"(?P<who>[^_]+)_(?P<user>\d+)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<name>.*))?",
     re.DOTALL,
 )
-AGAIN = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))$")  # "name-1", "name (1)": handed in again
+AGAIN = re.compile(r"(?:-(\d{1,3})| ?\((\d{1,3})\))$")  # "name-1", "name (1)": submitted again
 COPY = re.compile(r" ?\((\d{1,3})\)$")  # "-1" may be the end of an id
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(-\d+)?")
 STRAYS = 10  # a tenth of a delivery, or one file, may be named otherwise
@@ -52,7 +52,7 @@ class File:
     """A file of a delivery, not read yet."""
 
     path: PurePosixPath
-    seen: datetime  # the file's own time: it tells attempts apart, and not when one was handed in
+    seen: datetime  # the file's own time: it tells attempts apart, and not when one was submitted
     read: Callable[[int], bytes] = field(compare=False)
 
 
@@ -73,7 +73,7 @@ class Owner:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate(Owner):
-    """One file that somebody handed in, not read yet."""
+    """One file that somebody submitted, not read yet."""
 
     label: str  # as the instructor knows it
     seen: datetime

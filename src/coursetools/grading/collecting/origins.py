@@ -98,7 +98,7 @@ def from_zip(path: Path, name: str) -> Found:
 
 
 def from_exchange(inbound: Path, name: str, check_owner: bool = True) -> Found:
-    """Return what students have handed in through nbgrader's exchange: `student+NAME+time`.
+    """Return what students have submitted through nbgrader's exchange: `student+NAME+time`.
 
     A student's own process makes the folder, and could give it any name. So the owner of the folder
     has to be the student, and the time is believed where the file system has one close to it.

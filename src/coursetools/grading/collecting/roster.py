@@ -209,7 +209,7 @@ def class_list(
 ) -> ClassList:
     """Return the class list as the gradebook has it, with anonymous ids and teams from `people`.
 
-    Grading enters whoever has handed in as well, so those do not make a list: it is closed where a
+    Grading enters whoever has submitted as well, so those do not make a list: it is closed where a
     list was imported, here or by nbgrader, which gives people names or addresses.
     """
     from coursetools.grading.gradebook.database import Database

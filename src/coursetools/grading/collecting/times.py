@@ -1,4 +1,4 @@
-"""When work was handed in, as a platform or the instructor says: a table with ids and times.
+"""When work was submitted, as a platform or the instructor says: a table with ids and times.
 
 Moodle's offline grading worksheet is such a table, and says of each of its numbers who that is.
 It comes in the language of whoever downloads it (`worksheet`, `date_formats`).
@@ -33,7 +33,7 @@ class HandIn:
     lasting: bool = True  # in every assignment
     email: str = ""
     name: str = ""
-    time: datetime | None = None  # None where nothing was handed in
+    time: datetime | None = None  # None where nothing was submitted
     zoned: bool = True  # the table says in which zone the time is
 
 

@@ -37,7 +37,7 @@ class Looking:
     """One question on its way to a verdict."""
 
     question: Question
-    answer: str | None  # None where its cell was not handed in
+    answer: str | None  # None where its cell was not submitted
     cases: tuple[Case, ...]
     seen: list[Seen] = field(default_factory=list)
     used: set[str] = field(default_factory=set)  # forbidden names, as they ran

@@ -264,6 +264,6 @@ def _overall(questions: list[QuestionVerdict]) -> tuple[Status, str]:
     if any(question.points > 0 for question in questions):
         return "PARTIAL", summary
     stopped = (q for q in questions if q.status not in ("OK", "PARTIAL", "FAIL", "MISSING"))
-    worst = next(stopped, None)  # MISSING is only for whoever handed in nothing
+    worst = next(stopped, None)  # MISSING is only for whoever submitted nothing
     said = worst or questions[0]
     return worst.status if worst else "FAIL", f"{summary} {said.name}: {said.reason}"

@@ -75,7 +75,7 @@ class Judge:
         return None if look.over else self._verdict(look)
 
     def judge(self, attempt: Attempt, answers: dict[str, str]) -> list[QuestionVerdict]:
-        """Judge all questions; `answers` has the source of each cell that was handed in.
+        """Judge all questions; `answers` has the source of each cell that was submitted.
 
         First the visible cases of all, then the hidden ones: what the student's process says of a
         visible case is passed on, so it must not have seen a hidden one before.

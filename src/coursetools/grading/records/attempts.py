@@ -55,7 +55,7 @@ def _by_age(attempts: list[Attempt]) -> list[Attempt]:
 
 
 def numbers_of(folders: Folders, students: Iterable[str] | None = None) -> dict[str, str]:
-    """Return the platform's number -> the student, of everybody who has handed in."""
+    """Return the platform's number -> the student, of everybody who has submitted."""
     return {
         about["lms"]: student
         for student in (folders.students() if students is None else students)

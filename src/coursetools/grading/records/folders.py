@@ -101,7 +101,7 @@ class Folders:
         return self.class_folder / "submitted" / student / self.name
 
     def attempts(self, student: str) -> Path:
-        """The folder of everything that a student handed in."""
+        """The folder of everything that a student submitted."""
         return self.class_folder / "attempts" / student / self.name
 
     def autograded(self, student: str) -> Path:

@@ -72,7 +72,7 @@ class Ledger:
         self.students[student] = {"time": time, "late": late}
 
     def unknown(self) -> list[str]:
-        """Return who handed in at a time that nobody has said."""
+        """Return who submitted at a time that nobody has said."""
         return sorted(one for one, about in self.students.items() if not about.get("time"))
 
     def late(self) -> list[str]:
@@ -85,7 +85,7 @@ class Ledger:
             self.anonymous[number] = student or self.anonymous.get(number, "")
 
     def nameless(self) -> list[str]:
-        """Return who handed in anonymously and has not been named since."""
+        """Return who submitted anonymously and has not been named since."""
         return sorted(number for number, student in self.anonymous.items() if not student)
 
 
@@ -103,9 +103,9 @@ def unlinked(name: str, count: int) -> str:
 
 
 def unlisted(folders: Folders) -> Callable[[str], bool]:
-    """Return of whom it cannot be said that nothing was handed in, if nothing was under the id.
+    """Return of whom it cannot be said that nothing was submitted, if nothing was under the id.
 
-    Whoever handed in anonymously did, and may be anybody until all of them are named. And an
+    Whoever submitted anonymously did, and may be anybody until all of them are named. And an
     anonymous id of another assignment is nobody here.
     """
     own = Ledger.read(folders)

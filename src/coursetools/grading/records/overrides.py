@@ -99,7 +99,7 @@ class Overrides:
         everybody = self._students.get(EVERYBODY, {})
         if not handed_in:
             everybody = {name: row for name, row in everybody.items() if row.drops}
-        hidden = student in self._numbers  # what they handed in is under the other id
+        hidden = student in self._numbers  # what they submitted is under the other id
         own = {} if hidden else self.own(student)
         return {**everybody, **own} if everybody and own else own or everybody
 

@@ -20,7 +20,7 @@ Status = Literal[
     "CRASH",  # the process died
     "BLOCKED",  # did something that the sandbox refused
     "MALFORMED",  # the file is no notebook of the assignment that can be graded
-    "MISSING",  # nothing was handed in, or the question's cell is not there
+    "MISSING",  # nothing was submitted, or the question's cell is not there
     "INTERNAL",  # the grader's own fault: no grade, to be run again
 ]
 
@@ -97,7 +97,7 @@ class Verdict:
 
 
 def status_of(statuses: Iterable[str]) -> str:
-    """Return one verdict for a student who may have handed in several notebooks."""
+    """Return one verdict for a student who may have submitted several notebooks."""
     present = set(statuses)
     if len(present) == 1:
         return present.pop()

@@ -141,9 +141,9 @@ class ClassCount:
     concerns: dict[str, list[Concern]] = field(default_factory=dict)
     late: int = 0
     late_days: int = 0  # that were spent on the assignment
-    time_unknown: int = 0  # of those with a score: nobody says when they handed in
+    time_unknown: int = 0  # of those with a score: nobody says when they submitted
     said_late: list[str] = field(default_factory=list)  # by the platform, without a time
-    missing: list[str] = field(default_factory=list)  # who handed in nothing
+    missing: list[str] = field(default_factory=list)  # who submitted nothing
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the members of each team
     excused: list[str] = field(default_factory=list)  # for whom it does not count, nor here
     open: list[str] = field(default_factory=list)  # who still have time, and count nowhere here

@@ -208,7 +208,7 @@ def still_open(table: Table) -> list[str]:
 
 
 def not_graded(table: Table) -> list[str]:
-    """Say who has handed in something that is not graded yet."""
+    """Say who has submitted something that is not graded yet."""
     ungraded = [row.student.id for row in table.rows if row.status == UNGRADED]
     newer = [row.student.id for row in table.rows if row.student.newer and row.score]
     command, sentences = f"run coursekit grade {table.name}", []
@@ -222,7 +222,7 @@ def not_graded(table: Table) -> list[str]:
 
 
 def _everybody(folders: Folders, book: Book, handed: set[str]) -> list[str]:
-    """Return who has a row: whoever handed in, and of whom it is clear that they did not."""
+    """Return who has a row: whoever submitted, and of whom it is clear that they did not."""
     left_out = unlisted(folders)
     here = handed | {who for who, one in book.students.items() if one.marks is not None}
     return sorted(here | {who for who in book.students if not left_out(who)})

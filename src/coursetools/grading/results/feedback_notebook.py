@@ -1,6 +1,6 @@
 """The graded notebook with the feedback in it, for platforms that return the file itself.
 
-Canvas shows a returned file under the name of the one that was handed in, so a web page would
+Canvas shows a returned file under the name of the one that was submitted, so a web page would
 arrive as a notebook that does not open. The notebook from `autograded/` has a report below each
 test; here it gets a cell at the top, and one below each question, with what the page says.
 """

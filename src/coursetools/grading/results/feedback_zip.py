@@ -147,7 +147,7 @@ def _canvas_name(folders: Folders, student: Student) -> str:
 
 
 def _waits(folders: Folders, handed: Handed) -> bool:
-    """Return whether something was handed in that the verdicts are not about."""
+    """Return whether something was submitted that the verdicts are not about."""
     here = folders.submitted(handed.student).is_dir()
     return here and (handed.newer or not handed.places)
 

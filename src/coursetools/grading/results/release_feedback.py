@@ -27,8 +27,8 @@ class Released:
     """Who can fetch their feedback, and who cannot."""
 
     students: list[str] = field(default_factory=list)
-    elsewhere: list[str] = field(default_factory=list)  # not handed in through the exchange
-    newer: list[str] = field(default_factory=list)  # handed in again since they were graded
+    elsewhere: list[str] = field(default_factory=list)  # not submitted through the exchange
+    newer: list[str] = field(default_factory=list)  # submitted again since they were graded
 
     def as_lines(self, folders: Folders) -> list[str]:
         """Return what is printed at the end."""
@@ -47,7 +47,7 @@ class Released:
 
 
 def release(folders: Folders, handed: Iterable[Handed]) -> Released:
-    """Copy the pages of those who have handed in through the exchange."""
+    """Copy the pages of those who have submitted through the exchange."""
     from nbgrader.utils import notebook_hash
 
     if not folders.exchange.is_dir():

@@ -1,7 +1,7 @@
 """The first part of the instructor's page: what needs a human, and why.
 
 Broken files, flags, claims to somebody else's name, files that nobody could be given, times that
-nobody has said, and who has handed in nothing.
+nobody has said, and who has submitted nothing.
 """
 
 from __future__ import annotations

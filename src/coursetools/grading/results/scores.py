@@ -62,13 +62,13 @@ class Student:
     extension: timedelta | None = None  # by which that is later than the class's
     standing: Standing = IN_TIME
     has_submission: bool = False
-    left: bool = False  # the class; what they handed in before stays
+    left: bool = False  # the class; what they submitted before stays
     group: str = ""  # what it is called
     others: tuple[str, ...] = ()  # names of those with whom this student hands in
     seconds_late: float = 0.0  # after the student's own deadline
     late_days: Spent | None = None
-    ungraded: bool = False  # something was handed in, and nothing of it is graded yet
-    newer: bool = False  # it was handed in again since the verdicts that there are
+    ungraded: bool = False  # something was submitted, and nothing of it is graded yet
+    newer: bool = False  # it was submitted again since the verdicts that there are
     too_late: datetime | None = None  # when an attempt came that does not count any more
     penalty: float = 0.0  # as nbgrader wrote it down
     marks: dict[str, dict[str, Mark]] | None = None  # by notebook and cell; None: no submission
@@ -393,7 +393,7 @@ def _marks(db: Any, assignment: str, marks: dict[str, dict[str, Mark]], api: Any
 
 @dataclass(frozen=True)
 class Handed:
-    """What one student handed in, as the verdicts have it: a place for each notebook."""
+    """What one student submitted, as the verdicts have it: a place for each notebook."""
 
     student: str
     places: dict[str, Place]
@@ -401,7 +401,7 @@ class Handed:
 
     @property
     def missing(self) -> bool:
-        """Whether there is a folder, and nothing in it that was handed in."""
+        """Whether there is a folder, and nothing in it that was submitted."""
         return bool(self.places) and all(one.status == "MISSING" for one in self.places.values())
 
 

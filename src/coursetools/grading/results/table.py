@@ -47,7 +47,7 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()  # about the table of a platform
     has_deadline: bool = False
-    nameless: tuple[str, ...] = ()  # who handed in anonymously, and nobody knows who they are
+    nameless: tuple[str, ...] = ()  # who submitted anonymously, and nobody knows who they are
     absent: Callable[[str], Standing] = lambda who: Standing("missing")  # of who has no row
 
 

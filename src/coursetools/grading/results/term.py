@@ -94,7 +94,7 @@ def sum_of(parts: Sequence[tuple[str, State, float, float]], drop: int) -> Sum:
     """Add up (assignment, state, share, weight): only what is closed counts, or can be dropped."""
     if any(state == "not graded" for _, state, _, _ in parts):
         return Sum(None)
-    closed = ("handed in", "missing")
+    closed = ("submitted", "missing")
     return total_of([(n, share, of) for n, state, share, of in parts if state in closed], drop)
 
 
@@ -105,7 +105,7 @@ def state_of(row: Row | None, table: Table, student: Student) -> State:
     standing = table.absent(student.id) if row is None else row.student.standing
     if standing.state in ("open", "excused", "missing"):
         return standing.state
-    return "handed in" if row is not None and row.score is not None else "not graded"
+    return "submitted" if row is not None and row.score is not None else "not graded"
 
 
 def weight_of(table: Table, rules: TermRules) -> float:

@@ -117,7 +117,7 @@ class TermCount:
 
     @property
     def never(self) -> list[str]:
-        """Who has handed in nothing at all."""
+        """Who has submitted nothing at all."""
         return [who for who in sorted(self.ways) if never(self.ways[who])]
 
     def spent(self, student: str) -> int:
@@ -181,7 +181,7 @@ def _step(row: Row | None, table: Table, of: Student) -> Step:
         if (came := student.submitted) is not None:
             came = came.replace(tzinfo=UTC) if came.tzinfo is None else came
             more = "used" if came > student.due - student.extension else "given"
-    if state not in ("handed in", "missing"):
+    if state not in ("submitted", "missing"):
         return Step(state, more_time=more)
     return Step(state, share_of(row, table), late_days(row) or 0, more)
 
@@ -193,7 +193,7 @@ def _sum(way: Sequence[Step], names: list[str], weights: list[float], drop: int)
 
 def _glance(count: ClassCount, steps: list[Step]) -> Glance:
     shares = sorted(
-        one.share for one in steps if one.state == "handed in" and one.share is not None
+        one.share for one in steps if one.state == "submitted" and one.share is not None
     )
     spread: tuple[float, ...] = ()
     if shares:

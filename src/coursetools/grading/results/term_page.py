@@ -84,7 +84,7 @@ def short(name: str) -> str:
 
 def cell(step: Step) -> str:
     """Return what stands in a student's row for one assignment: percent, or why there is none."""
-    if step.state != "handed in" or step.share is None:
+    if step.state != "submitted" or step.share is None:
         return SHOWN[step.state]
     return f"{100 * step.share:.0f}"
 
@@ -95,7 +95,7 @@ def bars(way: list[Step]) -> list[tuple[int, float, str]]:
     for at, step in enumerate(way):
         if step.state == "missing":
             drawn.append((7 * at, 2.0, "gap"))
-        elif step.state == "handed in":
+        elif step.state == "submitted":
             drawn.append((7 * at, max(1.0, 20 * min(1.0, step.share or 0.0)), "bar"))
     return drawn
 

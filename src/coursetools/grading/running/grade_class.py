@@ -114,7 +114,7 @@ def grade_class(
     progress: Progress | None = None,
     tracker: Tracker | None = None,
 ) -> Summary:
-    """Grade what was handed in for assignment `name`, and return what came of it.
+    """Grade what was submitted for assignment `name`, and return what came of it.
 
     `progress` hears of problems and of each submission that is finished; `tracker(total)` makes
     another one for the grading itself, when it is known how much there is to do.

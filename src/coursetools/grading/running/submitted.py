@@ -23,7 +23,7 @@ NO_FILE: dict[str, tuple[Status, str]] = {
 
 
 def submitted_file(folders: Folders, student: str, notebook: str, of: int) -> Path | None:
-    """Return the file that was handed in; a single one with another name counts too."""
+    """Return the file that was submitted; a single one with another name counts too."""
     folder = folders.submitted(student)
     path = folder / f"{notebook}.ipynb"
     if os.path.lexists(path):

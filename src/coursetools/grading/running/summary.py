@@ -51,7 +51,7 @@ class Summary:
 
     @property
     def done(self) -> str:
-        """What became of everything that was handed in, in one line that adds up."""
+        """What became of everything that was submitted, in one line that adds up."""
         parts = [f"{self.graded} graded"]
         if self.entered:
             parts.append(f"{self.entered} graded by an interrupted run and now entered")
@@ -101,7 +101,7 @@ class Summary:
 
 
 def nobody(name: str) -> str:
-    """Return what to say where nothing was handed in yet."""
+    """Return what to say where nothing was submitted yet."""
     return (
         f"{name}: no submissions yet; collect a zip or folder of them with coursekit collect "
         f"{name} FILE"
@@ -114,7 +114,7 @@ def summarise(
     writer: Writer | None,
     **did: Any,
 ) -> Summary:
-    """Count the verdicts of students who handed in, and ask who waits for a human.
+    """Count the verdicts of students who submitted, and ask who waits for a human.
 
     What the run itself `did` is passed on, by the names that a `Summary` has for it.
     """
