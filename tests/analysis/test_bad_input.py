@@ -169,6 +169,20 @@ TABLE = {
          "tokenizer": WordPiece([*BERT_SPECIAL, "a", "b"])},
         bad={"untrained": [[]]},
     ),
+    "embed": lambda: Good(
+        a.embed,
+        {"model": a.fresh(BERT), "tokenizer": WordPiece([*BERT_SPECIAL, "a", "b"]),
+         "texts": ["a b"]},
+        bad={"texts": [[]]},
+    ),
+    "nearest": lambda: Good(
+        a.nearest, {"queries": FEATURES, "index": FEATURES, "k": 2}, bad={"k": [7]},
+        free="*:dtype",
+    ),
+    "recall_at_k": lambda: Good(
+        a.recall_at_k, {"found": torch.tensor([[0, 1]]), "right": torch.tensor([1]), "k": 2},
+        bad={"k": [3]}, free="*:dtype",
+    ),
     "offset_share": lambda: Good(
         a.offset_share, {"sentences": RELATED, "offset": -1}, free="offset:sign"
     ),
