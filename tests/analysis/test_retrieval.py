@@ -1,12 +1,14 @@
 """Embeddings do not depend on their neighbours; the search is exact; recall@k counts."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit.analysis import fresh
-from coursekit.analysis.retrieval import embed, nearest, recall_at_k
+from coursekit.analysis.retrieval import bm25, embed, nearest, recall_at_k
 from coursekit.models import BertConfig
 from coursekit.models.bert_heads import sentence_vectors
 from coursekit.tokenizers.wordpiece import BERT_SPECIAL, WordPiece
@@ -63,3 +65,27 @@ def test_lists_that_do_not_fit_are_refused(arguments, says):
 def test_more_than_there_are_cannot_be_nearest():
     with pytest.raises(ValueError, match="k must be at most 2, the number of passages, found 3"):
         nearest(torch.zeros(1, 4), torch.zeros(2, 4), 3)
+
+
+def test_bm25_is_its_formula_written_out():
+    passages = ["A cat, a cat!", "the dog", "", "the cat and the dog and the bird"]
+    queries = ["The cat", "cat cat", "unicorn", ""]
+    rows = [
+        ["a", "cat", "a", "cat"],
+        ["the", "dog"],
+        [],
+        ["the", "cat", "and", "the", "dog", "and", "the", "bird"],
+    ]
+    mean = sum(map(len, rows)) / 4
+
+    def score(query, row, k1=1.5, b=0.75):
+        total = 0.0
+        for word in query.lower().split():
+            having, tf = sum(word in other for other in rows), row.count(word)
+            rare = math.log(1 + (4 - having + 0.5) / (having + 0.5))
+            total += rare * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(row) / mean))
+        return total
+
+    expected = torch.tensor([[score(query, row) for row in rows] for query in queries])
+    torch.testing.assert_close(bm25(queries, passages).float(), expected)
+    assert bm25(["x"], ["", ""]).tolist() == [[0, 0]]

@@ -1,18 +1,22 @@
 """Dense retrieval: embed texts, and find for each query the passages with the nearest embeddings.
 
 The index is a matrix with an embedding in each row; a search compares the query with all of them,
-which is exact. The book explains it in "Retrieval and alignment".
+which is exact. BM25 compares words instead. The book explains both in "Retrieval and alignment".
 Shapes: B queries, N passages, T length, D width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 import torch
+from scipy.sparse import csr_array
 from torch import Tensor
 
-from coursekit._base.checks import check_int, check_shape
+from coursekit._base.checks import check_fraction, check_int, check_positive, check_shape
 from coursekit.models.bert import Bert
 from coursekit.models.bert_heads import sentence_vectors
 from coursekit.objectives.rows import pad_rows
@@ -53,3 +57,38 @@ def recall_at_k(found: Tensor, right: Tensor, k: int) -> float:
         raise ValueError(f"found must have shape ({len(right)}, at least {k}), "
                          f"found {tuple(found.shape)} for k = {k}")  # fmt: skip
     return (found[:, :k] == right[:, None]).any(dim=1).double().mean().item()
+
+
+def bm25(
+    queries: Sequence[str], passages: Sequence[str], *, k1: float = 1.5, b: float = 0.75
+) -> Tensor:
+    """Return how well each passage fits each query by the words that they share, (B, N).
+
+    A word counts more, the fewer passages have it; more, but less and less, the more often a
+    passage has it (`k1`); and less in passages that are longer than the mean (`b`).
+    """
+    check_int(queries=len(queries), passages=len(passages))
+    check_positive(k1=k1)
+    check_fraction(b=b)
+    columns = {word: n for n, word in enumerate(dict.fromkeys(_words(" ".join(passages))))}
+    tf = _counts(passages, columns).tocoo()  # (N, V): how often each word is in each passage
+    lengths, having = tf.sum(axis=1), (tf > 0).sum(axis=0)  # (N,), (V,)
+    rare = np.log(1 + (len(passages) - having + 0.5) / (having + 0.5))  # (V,)
+    longer = 1 - b + b * lengths[tf.row] / max(lengths.mean(), 1)
+    weights = rare[tf.col] * tf.data * (k1 + 1) / (tf.data + k1 * longer)
+    index = csr_array((weights, (tf.row, tf.col)), shape=tf.shape)  # (N, V)
+    return torch.tensor((_counts(queries, columns) @ index.T).toarray())  # (B, N)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _counts(texts: Iterable[str], columns: dict[str, int]) -> csr_array:
+    """Return how often each word is in each text; words without a column are left out."""
+    rows = [Counter(word for word in _words(text) if word in columns) for text in texts]
+    entries = [
+        (n, columns[word], count) for n, row in enumerate(rows) for word, count in row.items()
+    ]
+    n, column, count = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+    return csr_array((count.astype(float), (n, column)), shape=(len(rows), len(columns)))
