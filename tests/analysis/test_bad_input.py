@@ -169,6 +169,24 @@ TABLE = {
          "tokenizer": WordPiece([*BERT_SPECIAL, "a", "b"])},
         bad={"untrained": [[]]},
     ),
+    "embed": lambda: Good(
+        a.embed,
+        {"model": a.fresh(BERT), "tokenizer": WordPiece([*BERT_SPECIAL, "a", "b"]),
+         "texts": ["a b"]},
+        bad={"texts": [[]]},
+    ),
+    "nearest": lambda: Good(
+        a.nearest, {"queries": FEATURES, "index": FEATURES, "k": 2}, bad={"k": [7]},
+        free="*:dtype",
+    ),
+    "recall_at_k": lambda: Good(
+        a.recall_at_k, {"found": torch.tensor([[0, 1]]), "right": torch.tensor([1]), "k": 2},
+        bad={"k": [3]}, free="*:dtype",
+    ),
+    "bm25": lambda: Good(
+        a.bm25, {"queries": ["a b"], "passages": ["a", "b c"], "k1": 1.5, "b": 0.75},
+        bad={"queries": [[]], "passages": [[]]},
+    ),
     "offset_share": lambda: Good(
         a.offset_share, {"sentences": RELATED, "offset": -1}, free="offset:sign"
     ),

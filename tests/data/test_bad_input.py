@@ -54,6 +54,7 @@ TABLE = {
     "speeches": lambda: Good(d.speeches, {}, bad=SPLIT),
     "near_pairs": lambda: Good(d.near_pairs, {"texts": ["a b", "c d"]}),
     "leaders": lambda: Good(d.leaders, {"count": 3, "pairs": [(0, 1)]}),
+    "king_james": lambda: Good(d.king_james, {}, bad={**SPLIT, "longest": [0]}),
     "verses": lambda: Good(d.verses, {}, bad={**SPLIT, "longest": [0]}),
     "verse_pairs": lambda: Good(d.verse_pairs, {}, bad={**SPLIT, "longest": [0]}),
 }  # fmt: skip

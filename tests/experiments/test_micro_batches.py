@@ -42,7 +42,7 @@ VARIANTS = [
     ("queries", {"boxes": "giou", "auxiliary": True}),
     ("gpt_heads", {"task": "next"}),
 ]
-OWN_LOOPS = {"race", "features", "canvases", "scaling"}  # they have no micro-batches
+OWN_LOOPS = {"race", "features", "canvases", "scaling", "retrieval"}  # they have no micro-batches
 COMPARING = "REINFORCE"  # compares the rewards of its batch: see the last test
 
 

@@ -32,6 +32,7 @@ HANDS_OUT = {  # which names each file hands out; the cache keys of the notebook
         "encode_words word_weights largest_other relation_hits judged_head best_offset "
         "offset_share guess_share fresh relation_rows"
     ),
+    "retrieval": "embed nearest recall_at_k bm25",
     "vision": (
         "patch_distances attention_distance place_similarity Components principal_filters rollout "
         "Readout ridge few_shot"

@@ -18,6 +18,7 @@ HANDS_OUT = {  # which names each file hands out; the cache keys of the notebook
     "documents": "documents",
     "fashion": "fashion",
     "images": "Images",
+    "king_james": "king_james",
     "relations": "Related related_words",
     "punctuation": "Tagged punctuation tagged punctuated tag_pieces",
     "reviews": "Review reviews",

@@ -352,6 +352,9 @@ def rehearse(
     values = {"profile": "gpu", **(values or {})}
     profile = values["profile"]
     rows = OWN_ROWS.get(training.name)
+    nothing = f"{training.name} has made no step, so nothing can be said about it"
+    if not _what_trains(*_cells(training)):
+        raise CourseError(nothing)
     acts = []
     for times in (1, 2) if rows else (1,):
         how = {k: v for k, v in values.items() if k in computing.NAMES}
@@ -362,7 +365,7 @@ def rehearse(
     if not act.runs:
         act.runs = _own_runs(acts)
     if not act.runs:
-        raise CourseError(f"{training.name} has made no step, so nothing can be said about it")
+        raise CourseError(nothing)
     devices = DEVICES if profile == "gpu" else (processor(),)
     return Forecast(training.name, profile, act.minutes, act.runs, act.notes, devices)
 
@@ -447,6 +450,7 @@ def _what_trains(
     """Return the cells as trees, up to the last that trains.
 
     What trains is the shared loop, or `.step()` of an optimiser, or a function that calls either.
+    Without any there are none.
     """
     trees = [(cell, parse_cell(source), parameters) for cell, source, parameters in cells]
     nodes = [node for _, tree, _ in trees for node in tree.body]
@@ -458,7 +462,7 @@ def _what_trains(
         any(not isinstance(node, DEFINES) and _called(node) & trains for node in tree.body)
         for _, tree, _ in trees
     ]
-    return trees[: len(training) - training[::-1].index(True)] if True in training else trees
+    return trees[: len(training) - training[::-1].index(True)] if True in training else []
 
 
 def _called(node: ast.AST) -> set[str]:
