@@ -82,7 +82,7 @@ def test_a_job_of_slurm_queues_again_until_it_is_done(tmp_path, ends, restarts, 
     assert said.startswith("coursekit train writer --profile gpu --resume")
     assert ("scontrol requeue 7" in said) == expected
     hours, minutes, seconds = map(int, re.search(r"--time=(\d+):(\d+):(\d+)", job).groups())
-    limit = 3600 * float(re.search(r"--hours ([\d.]+)", job)[1])
+    limit = 60 * float(re.search(r"--budget ([\d.]+)", job)[1])
     assert 60 < 3600 * hours + 60 * minutes + seconds - limit < 600  # enough to save in
 
 

@@ -23,6 +23,8 @@ from coursetools.experiments.forecast import (
     LAUNCH,
     OWN,
     SHARE,
+    STEP,
+    WITHIN,
     Forecast,
     Op,
     Run,
@@ -132,9 +134,10 @@ def test_each_operation_is_bound_by_what_is_slowest():
     second = [Op(SHARE * device.flops, 0), Op(0, SHARE * device.bandwidth)]
     step = Step(4, [*second, Op(0, 0)], 0.0)
     run = Run("toy", 10, step, step, 4, 4, 8)
-    assert run.seconds(device) == pytest.approx(10 * (2 + LAUNCH))
+    assert run.seconds(device) == pytest.approx(10 * (2 + LAUNCH + STEP))
     half = Run("toy", 10, step, step, 4, 4, 8, "fp16")  # the memory is no faster with it
-    assert half.seconds(device) == pytest.approx(10 * (1 + device.flops / device.flops_16 + LAUNCH))
+    seconds = 1 + device.flops / device.flops_16 + LAUNCH + STEP
+    assert half.seconds(device) == pytest.approx(10 * seconds)
 
 
 def test_what_grows_with_the_batch_and_what_does_not():

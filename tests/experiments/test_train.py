@@ -211,7 +211,7 @@ def test_each_way_to_fail_has_its_sentence(lab):
         "dead": (
             ["import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"], ["kernel died"], "step-3"
         ),
-        "slow": (["import time\ntime.sleep(600)"], ["limit", "hours", "--hours"], "step-3"),
+        "slow": (["import time\ntime.sleep(600)"], ["limit", "minutes", "--budget"], "step-3"),
         "nan": (["record(metrics={'bleu': float('nan')})"], ["metrics.bleu", "nan"], "step-3"),
         "kind": ([RECORD], ["lr", "'fast'", "0.5"], "step-2"),
         "other": ([RECORD], ["coursekit", "Python", "torch"], ""),
@@ -258,15 +258,15 @@ def test_each_way_to_fail_has_its_sentence(lab):
         (["--all", "--keep"], 1, ["--all", "--keep"]),
         (["--resume", "toy"], 1, ["coursekit train NAME --resume"]),
         (["--rehearse"], 1, ["coursekit train NAME --rehearse"]),
-        (["--hours", "2"], 1, ["coursekit train NAME --hours"]),
-        (["--all", "--hours", "0"], 2, ["'0'", "hours above 0"]),
+        (["--budget", "2"], 1, ["coursekit train NAME --budget"]),
+        (["--all", "--budget", "0"], 2, ["'0'", "minutes above 0"]),
         (["toy", "--rehearse", "--resume"], 1, ["--rehearse", "--resume"]),
         (["toy", "--sweep", "x.toml", "--resume", "d"], 1, ["--resume DIR", "--sweep"]),
         (["toy", "--cluster", "tcp://x"], 1, ["--cluster", "--sweep"]),
         (["plain", "--resume"], 1, ["plain", "checkpoints"]),
         (["toy", "--profile", "tpu"], 2, ["--profile tpu"]),
         (["toy", "--processes", "0"], 2, ["'0'", "from 1"]),
-        (["toy", "--hours", "nan"], 2, ["'nan'", "hours above 0"]),
+        (["toy", "--budget", "nan"], 2, ["'nan'", "minutes above 0"]),
     ],
 )
 def test_what_cannot_be_asked_for_is_one_sentence(lab, capsys, arguments, code, facts):
@@ -388,9 +388,9 @@ def test_a_time_limit_saves_and_a_drive_that_stays_carries_on(lab, capsys, tmp_p
     state = tmp_path / "toy"
     limit = 8
     while not [*state.glob("*/checkpoints/state")]:  # a busy machine takes long to begin
-        code, out, err = ask(capsys, *line, "--hours", str(limit / 3600))
+        code, out, err = ask(capsys, *line, "--budget", str(limit / 60))
         assert (code, out) == (1, "")
-        assert "limit" in err and "--resume" in err and "--hours" in err
+        assert "limit" in err and "--resume" in err and "--budget" in err
         limit *= 3
     (file,) = state.glob("*/checkpoints/state")
     reached = int(file.read_text())

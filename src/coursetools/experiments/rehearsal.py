@@ -380,7 +380,8 @@ def processor() -> Device:
         best[name] = min(times)
     memory = (hardware()["memory_GB"] or 0) * 2**30
     speed = 2 * side**3 / best["product"]
-    return Device("here", memory, speed, speed, 2 * b.nbytes / best["copy"], "measured")
+    width = 2 * b.nbytes / best["copy"]
+    return Device("here", memory, speed, speed, width, "measured", launch=10e-6, step=0.0)
 
 
 def _perform(act: _Rehearsal, values: Mapping[str, Any], progress: Progress) -> Meter:
