@@ -224,11 +224,17 @@ class EarlyStopping(Callback):
 
 
 class KeepWeights(Callback):
-    """Keep the weights of the `last` evaluations in `weights`, the latest last: for an average."""
+    """Keep the weights of the `last` evaluations in `weights`, the latest last: for an average.
 
-    def __init__(self, last: int) -> None:
+    Each copy is in every checkpoint, so keep no more than is needed. `until` ignores evaluations
+    after that many seconds of training, but never the first. To keep the best copy, take
+    `EarlyStopping`.
+    """
+
+    def __init__(self, last: int, *, until: float = math.inf) -> None:
         check_int(last=last)
-        self.last = last
+        check_positive(until=until)
+        self.last, self.until = last, until
         self.weights: list[Weights] = []
 
     def state_dict(self) -> State:
@@ -241,6 +247,8 @@ class KeepWeights(Callback):
         self.weights = []
 
     def on_evaluation_end(self, run: Run) -> None:
+        if self.weights and run.history.last["seconds"] > self.until:
+            return
         self.weights = [*self.weights, _copy(run.model)][-self.last :]
 
 
