@@ -24,7 +24,6 @@ from coursetools.experiments.forecast import (
     OWN,
     SHARE,
     STEP,
-    WITHIN,
     Forecast,
     Op,
     Run,
@@ -39,6 +38,7 @@ QUIET = [ProgressBar(quiet=True)]
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "notebooks" / "training").glob("*.ipynb"))
 IN_16_BITS = ("commands", "tasks", "vit")  # slow on a processor, and what they call others call too
+VALUABLE = ("translation", "vit", "writer", "bert", "detector")  # FIRST, when a GPU is lent
 HUB = {"vit": "zalando-datasets/fashion_mnist"}  # what a profile `gpu` fetches
 
 TOY = """\
@@ -60,7 +60,7 @@ history = train(model, Batches(rows, torch.stack, size=6), loss,
 @pytest.mark.parametrize("name", NAMES)
 def test_every_training_can_be_rehearsed(name):
     here, device = os.getcwd(), torch.get_default_device()
-    values = {} if name in IN_16_BITS else {"precision": "no"}
+    values = {} if name in (*IN_16_BITS, *VALUABLE) else {"precision": "no"}
     said = rehearse(find(Course(ROOT), name), values=values, brief=True)
     assert said.runs and said.minutes > 0
     for run in said.runs:
@@ -72,6 +72,11 @@ def test_every_training_can_be_rehearsed(name):
     assert HUB.get(name, "") in str(said)
     assert (os.getcwd(), torch.get_default_device()) == (here, device)
     assert (loop.train.__name__, records.choose.__name__) == ("train", "choose")
+    if name in VALUABLE:  # ten minutes of an A100, with one for the estimate; and a model to keep
+        (a100,) = (device for device in DEVICES if device.name == "A100")
+        assert said.seconds(a100) < 60 * 9 and said.minutes == 10
+        largest = 8_000_000 if name == "translation" else 4_000_000
+        assert said.runs[0].weights / 2 < largest and said.verdict(a100) == "fits"
 
 
 def test_a_toy_in_closed_form(lab):

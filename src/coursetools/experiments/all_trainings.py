@@ -52,6 +52,7 @@ class LeftOut(Started):
 
 Outcome = Trained | CourseError | Started | None
 
+
 def agenda(course: Course, profile: str) -> list[Item]:
     """Return every training, in the order in which they are to be run."""
     names = sorted(path.stem for path in (course.notebooks / "training").glob("*.ipynb"))

@@ -40,6 +40,7 @@ from coursekit.training import computing, loop, records, translation
 from coursekit.training.batches import POOL, Batches
 from coursekit.training.callback_list import CallbackList
 from coursekit.training.callbacks import (
+    AverageWeights,
     Callback,
     ClipGradients,
     Evaluate,
@@ -229,6 +230,8 @@ def _history(model: torch.nn.Module, steps: int, callbacks: Sequence[Callback]) 
     for callback in callbacks:
         if isinstance(callback, KeepWeights):
             callback.weights = [model.state_dict()] * callback.last
+        if isinstance(callback, AverageWeights):
+            callback.weights = model.state_dict()
     curve: list[dict[str, float]] = [_Row(step=steps, loss=1.0, seconds=1.0) for _ in range(2)]
     return History(step=steps, seconds=1.0, items=steps, curve=curve)
 
