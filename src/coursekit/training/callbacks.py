@@ -262,7 +262,9 @@ class AverageWeights(Callback):
     def __init__(self, last: int) -> None:
         check_int(last=last)
         self.last = last
-        self.reset()
+        self.weights: Weights = {}
+        self.count = 0  # evaluations in the mean
+        self.planned = 0  # evaluations of the whole run
 
     def settings(self) -> State:
         return {"last": self.last}
@@ -275,9 +277,7 @@ class AverageWeights(Callback):
         self.planned = state["planned"]
 
     def reset(self) -> None:
-        self.weights: Weights = {}
-        self.count = 0  # evaluations in the mean
-        self.planned = 0  # evaluations of the whole run
+        self.weights, self.count, self.planned = {}, 0, 0
 
     def on_evaluation_end(self, run: Run) -> None:
         curve = run.history.curve
