@@ -90,6 +90,18 @@ def test_a_run_that_the_budget_ends_has_not_failed():
     assert ends["a"] is None and isinstance(ends["b"], LeftOut) and clock.now == 600
 
 
+def test_nothing_is_estimated_once_the_budget_is_used_up():
+    clock, asked = Clock(a=600), []
+
+    def guess(item):
+        asked.append(item.training)
+        return Estimate(500.0, "counted")
+
+    items = [Item(name, 1.0) for name in "abc"]
+    *_, last = run_all(items, clock.run, seconds=600, estimate=guess, clock=lambda: clock.now)
+    assert asked == ["a"] and last[0] == "c" and isinstance(last[1], LeftOut)
+
+
 def test_what_an_earlier_attempt_has_done_is_not_counted_again():
     assert isinstance(ends_of(Clock(a=300), {"a": 900}, 600)["a"], LeftOut)
     assert ends_of(Clock(a=300), {"a": 900}, 600, a=600.0)["a"] == "a is done"

@@ -95,7 +95,8 @@ def run_all(
     for item in (item for item in items if not item.done):
         guess = Estimate(60 * item.minutes, "by its profile")
         if ends is not None:
-            guess = estimate(item) if estimate else guess
+            if estimate and clock() < ends - 1:  # an estimate takes seconds itself
+                guess = estimate(item)
             needed, left = guess.needed(pace), max(0.0, ends - clock())
             yield item.training, (Started if needed < left else LeftOut)(guess, needed, left)
             if needed >= left:
