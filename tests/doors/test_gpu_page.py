@@ -14,6 +14,7 @@ import pytest
 from coursekit.training.computing import NAMES, Computing
 from coursetools.cli import parse
 from coursetools.course import Course
+from coursetools.experiments.all_trainings import FIRST
 from coursetools.experiments.sweep_plan import plan
 from coursetools.experiments.train import find
 
@@ -109,3 +110,7 @@ def test_a_rented_hour_asks_for_a_training(monkeypatch, tmp_path):
     asked = parse(command[1:])
     assert (asked.name, asked.profile, str(asked.resume)) == ("writer", "gpu", "/keep")
     assert copied == ("/course/results", "/keep/results")
+
+
+def test_the_runs_that_come_first_are_those_of_the_page():
+    assert ", ".join(FIRST[:5]) in PAGE
