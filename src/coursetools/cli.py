@@ -245,7 +245,7 @@ def parser() -> argparse.ArgumentParser:
     add("paths", nargs="*", type=Path, metavar="PATH", help="notebooks (default: all lectures)")
     add("--force", action="store_true", help="execute them even if nothing has changed")
 
-    kinds: dict[str, Callable] = {"count": _count, "hours": _hours}
+    kinds: dict[str, Callable] = {"count": _count, "minutes": _minutes}
     add_trainings(commands, _adder, _course, kinds)
     add_grader(commands, _adder, _course, _count)
     return top
@@ -466,13 +466,13 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _hours(text: str) -> float:
+def _minutes(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} should be a number of hours above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} should be a number of minutes above 0")
     return number
 
 

@@ -14,6 +14,7 @@ import pytest
 from coursekit.training.computing import NAMES, Computing
 from coursetools.cli import parse
 from coursetools.course import Course
+from coursetools.experiments.all_trainings import FIRST
 from coursetools.experiments.sweep_plan import plan
 from coursetools.experiments.train import find
 
@@ -82,7 +83,7 @@ def test_a_job_of_slurm_queues_again_until_it_is_done(tmp_path, ends, restarts, 
     assert said.startswith("coursekit train writer --profile gpu --resume")
     assert ("scontrol requeue 7" in said) == expected
     hours, minutes, seconds = map(int, re.search(r"--time=(\d+):(\d+):(\d+)", job).groups())
-    limit = 3600 * float(re.search(r"--hours ([\d.]+)", job)[1])
+    limit = 60 * float(re.search(r"--budget ([\d.]+)", job)[1])
     assert 60 < 3600 * hours + 60 * minutes + seconds - limit < 600  # enough to save in
 
 
@@ -109,3 +110,7 @@ def test_a_rented_hour_asks_for_a_training(monkeypatch, tmp_path):
     asked = parse(command[1:])
     assert (asked.name, asked.profile, str(asked.resume)) == ("writer", "gpu", "/keep")
     assert copied == ("/course/results", "/keep/results")
+
+
+def test_the_runs_that_come_first_are_those_of_the_page():
+    assert ", ".join(FIRST[:5]) in PAGE

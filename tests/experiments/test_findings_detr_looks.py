@@ -1,15 +1,20 @@
 """What the page "DETR" says of where the kept detector looks, and of how sure it is."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from coursekit.analysis import capture
 from coursekit.analysis.detector_attention import cell_middles, object_lifts, ring_shares
-from coursekit.boxes.geometry import iou, to_corners
-from coursekit.data.scenes import NAMES, scenes
+from coursekit.boxes.geometry import Objects, iou, to_corners
+from coursekit.data.scenes import NAMES, PHOTOS, scenes
 from coursekit.objectives.matcher import HungarianMatcher
 from coursekit.training.detection import collate_objects, detection_items
 from coursekit.training.records import result, trained
+from coursetools.notebooks.imports import read_notebook
+
+NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "detr.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +106,16 @@ def test_each_query_has_its_part_of_the_picture_and_no_kind_of_its_own():
     assert (1 - (shares[:, None] * within).sum(dim=0) / spread > 0.85).all()
     common = sum(int(kind[query == q].bincount().max()) for q in range(12)) / len(query)
     assert common < 0.25 and len(NAMES) == len(kind.unique())
+
+
+def test_the_emoji_of_a_cat_is_found_and_a_real_cat_in_its_place_is_not():
+    """The cells of the notebook, whose numbers the page glues: same place, same size."""
+    cells = {cell["id"]: cell["source"] for cell in read_notebook(NOTEBOOK)["cells"]}
+    names = {"torch": torch, "iou": iou, "to_corners": to_corners, "Objects": Objects}
+    names |= {"scenes": scenes, "KINDS": NAMES, "detector": trained("detector"), "SIZE": 64}
+    assert result("detector")["settings"]["size"] == 64
+    for cell in ("found", "find", "find-run", "pasted", "pasted-run"):
+        exec(cells[cell], names)
+    assert names["cats_found"]["the emoji"] > 95 and names["cats_found"]["a real cat"] == 0
+    assert "chelsea.png" in cells["find-run"] and "chelsea.png" not in PHOTOS["train"]
+    assert "chelsea.png" not in PHOTOS["test"]  # nor a background of these scenes

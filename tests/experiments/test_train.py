@@ -20,7 +20,6 @@ from coursekit.training.computing import Computing
 from coursetools import cli
 from coursetools.course import Course
 from coursetools.experiments import live_output, train
-from coursetools.experiments.all_trainings import Item, run_all
 from coursetools.experiments.live_output import Live
 from coursetools.experiments.train import WORKER, find
 from coursetools.jobs.pool import Pool
@@ -211,7 +210,7 @@ def test_each_way_to_fail_has_its_sentence(lab):
         "dead": (
             ["import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"], ["kernel died"], "step-3"
         ),
-        "slow": (["import time\ntime.sleep(600)"], ["limit", "hours", "--hours"], "step-3"),
+        "slow": (["import time\ntime.sleep(600)"], ["limit", "minutes", "--budget"], "step-3"),
         "nan": (["record(metrics={'bleu': float('nan')})"], ["metrics.bleu", "nan"], "step-3"),
         "kind": ([RECORD], ["lr", "'fast'", "0.5"], "step-2"),
         "other": ([RECORD], ["coursekit", "Python", "torch"], ""),
@@ -258,15 +257,15 @@ def test_each_way_to_fail_has_its_sentence(lab):
         (["--all", "--keep"], 1, ["--all", "--keep"]),
         (["--resume", "toy"], 1, ["coursekit train NAME --resume"]),
         (["--rehearse"], 1, ["coursekit train NAME --rehearse"]),
-        (["--hours", "2"], 1, ["coursekit train NAME --hours"]),
-        (["--all", "--hours", "0"], 2, ["'0'", "hours above 0"]),
+        (["--budget", "2"], 1, ["coursekit train NAME --budget"]),
+        (["--all", "--budget", "0"], 2, ["'0'", "minutes above 0"]),
         (["toy", "--rehearse", "--resume"], 1, ["--rehearse", "--resume"]),
         (["toy", "--sweep", "x.toml", "--resume", "d"], 1, ["--resume DIR", "--sweep"]),
         (["toy", "--cluster", "tcp://x"], 1, ["--cluster", "--sweep"]),
         (["plain", "--resume"], 1, ["plain", "checkpoints"]),
         (["toy", "--profile", "tpu"], 2, ["--profile tpu"]),
         (["toy", "--processes", "0"], 2, ["'0'", "from 1"]),
-        (["toy", "--hours", "nan"], 2, ["'nan'", "hours above 0"]),
+        (["toy", "--budget", "nan"], 2, ["'nan'", "minutes above 0"]),
     ],
 )
 def test_what_cannot_be_asked_for_is_one_sentence(lab, capsys, arguments, code, facts):
@@ -388,9 +387,9 @@ def test_a_time_limit_saves_and_a_drive_that_stays_carries_on(lab, capsys, tmp_p
     state = tmp_path / "toy"
     limit = 8
     while not [*state.glob("*/checkpoints/state")]:  # a busy machine takes long to begin
-        code, out, err = ask(capsys, *line, "--hours", str(limit / 3600))
+        code, out, err = ask(capsys, *line, "--budget", str(limit / 60))
         assert (code, out) == (1, "")
-        assert "limit" in err and "--resume" in err and "--hours" in err
+        assert "limit" in err and "--resume" in err and "--budget" in err
         limit *= 3
     (file,) = state.glob("*/checkpoints/state")
     reached = int(file.read_text())
@@ -468,7 +467,7 @@ def test_the_precision_is_set_like_the_other_ways_of_computing(lab, capsys):
 # -- All of them -------------------------------------------------------------------------------
 
 
-def test_alone_it_lists_what_is_to_do_and_all_goes_as_far_as_the_hours_do(lab, capsys, monkeypatch):
+def test_alone_it_lists_what_is_to_do_and_all_does_it(lab, capsys, monkeypatch):
     for name in ("bert", "alpha", "broken"):
         cell = "1 / 0" if name == "broken" else RECORD
         lab.training(name, cell)
@@ -487,30 +486,6 @@ def test_alone_it_lists_what_is_to_do_and_all_goes_as_far_as_the_hours_do(lab, c
     assert "broken.ipynb, cell step-3" in out and "1 of 3 to do" in out
     code, out, _ = ask(capsys, "train", "--all", "--profile", "gpu", "--quiet")
     assert code == 1 and "bert: done" not in out
-
-
-def test_a_budget_ends_the_training_that_it_cannot_pay():
-    items = [Item(name, 60.0, "") for name in "abc"] + [Item("d", 60.0, "done on T4")]
-    now, given = [0.0], []
-
-    def run(training, seconds):
-        given.append((training, seconds))
-        if seconds < 3600:
-            now[0] += seconds
-            raise CourseError("stopped at the limit")
-        now[0] += 3600
-        return training
-
-    ends = list(run_all(items, run, hours=1.5, clock=lambda: now[0]))
-    assert ends == [("a", "a"), ("b", None)] and given == [("a", 5400), ("b", 1800)]
-
-
-def test_a_training_that_fails_within_the_budget_has_failed():
-    def run(training, seconds):
-        raise CourseError("1 / 0")
-
-    ((_, end),) = run_all([Item("a", 60.0)], run, hours=1.5, clock=lambda: 0.0)
-    assert str(end) == "1 / 0"
 
 
 # -- The parts ---------------------------------------------------------------------------------

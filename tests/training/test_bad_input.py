@@ -63,7 +63,10 @@ TABLE = {
     "ClipGradients": lambda: Good(t.ClipGradients, {"max_norm": 1.0}, bad={"max_norm": [0.0]}),
     "EarlyStopping": lambda: Good(t.EarlyStopping, {"patience": 2}, bad={"patience": [0]}),
     "Evaluate": lambda: Good(t.Evaluate, {"every": 2}, bad={"every": [0]}),
-    "KeepWeights": lambda: Good(t.KeepWeights, {"last": 2}, bad={"last": [0]}),
+    "AverageWeights": lambda: Good(t.AverageWeights, {"last": 2}, bad={"last": [0]}),
+    "KeepWeights": lambda: Good(
+        t.KeepWeights, {"last": 2, "until": 1.0}, bad={"last": [0], "until": [0.0]}
+    ),
     "layer_rates": lambda: Good(
         t.layer_rates, {"model": bert(), "lr": 0.1, "decay": 0.9}, bad={"decay": [1.1]}
     ),

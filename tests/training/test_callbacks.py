@@ -10,6 +10,7 @@ from coursekit._base.errors import CourseError
 from coursekit.training.batches import Batches
 from coursekit.training.callback_list import CallbackList
 from coursekit.training.callbacks import (
+    AverageWeights,
     Callback,
     ClipGradients,
     EarlyStopping,
@@ -206,3 +207,32 @@ def test_a_callback_ends_the_run_and_the_file_has_the_end(tmp_path):
 def test_what_is_not_a_list_of_callbacks_is_refused(callbacks, error):
     with pytest.raises(error, match="callbacks m"):
         CallbackList(callbacks)
+
+
+def test_the_mean_of_the_last_evaluations_is_that_of_their_copies(tmp_path):
+    from coursekit.objectives.checkpoints import average_checkpoints
+
+    for steps in (12, 13):  # the last evaluation on a multiple of `every`, or after one
+        kept, mean = KeepWeights(last=3), AverageWeights(last=3)
+        fit(Evaluate(every=2), kept, mean, steps=steps)
+        expected = average_checkpoints(kept.weights)
+        assert mean.count == 3
+        assert all(torch.equal(mean.weights[name], expected[name]) for name in expected)
+    path, again = tmp_path / "run.pt", AverageWeights(last=3)
+    fit(Evaluate(every=2), AverageWeights(last=3), steps=12, checkpoint=path)
+    fit(Evaluate(every=2), again, steps=18, checkpoint=path)  # it grows: 14, 16 and 18 count
+    assert again.count == 3
+
+
+def test_a_copy_after_equal_time_is_the_last_one_within_it():
+    class Timed(Callback):
+        """A run in which each evaluation takes a second."""
+
+        def on_step_end(self, run):
+            if run.evaluated:
+                run.history.curve[-1]["seconds"] = float(len(run.history.curve))
+
+    every, kept, first = KeepWeights(last=9), KeepWeights(1, until=2.0), KeepWeights(1, until=0.5)
+    fit(Evaluate(every=2), Timed(), every, kept, first, steps=8)
+    assert all(torch.equal(kept.weights[0][k], v) for k, v in every.weights[1].items())
+    assert all(torch.equal(first.weights[0][k], v) for k, v in every.weights[0].items())

@@ -150,10 +150,13 @@ def test_a_training_without_a_model_says_so(keep):
 def test_what_cannot_be_kept_is_one_sentence(monkeypatch):
     with pytest.raises(TypeError, match=r"a model of coursekit\.models is kept, with its config"):
         record(metrics={"loss": 1.0}, model=nn.Linear(2, 2))
-    wide = a_model(vocabulary=300_000)
-    said = r"has 2,40\d,\d{3} weights, 4\.8 MB in half precision; at most 4 MB are kept"
+    wide = a_model(vocabulary=600_000)
+    said = r"has 4,80\d,\d{3} weights, 9\.6 MB in half precision; at most 8 MB are kept"
     with pytest.raises(ValueError, match=said):
         record(metrics={"loss": 1.0}, model=wide)
+    other = GPT(GPTConfig(vocabulary=300_000, positions=4, width=8, depth=1, heads=2))
+    with pytest.raises(ValueError, match=r"4\.8 MB in half precision; at most 4 MB are kept"):
+        record(metrics={"loss": 1.0}, model=other)
     large = a_model()
     large.embedding.weight.data[0, 0] = 1e6
     with pytest.raises(ValueError, match="values that half precision does not hold"):

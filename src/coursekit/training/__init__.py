@@ -10,8 +10,8 @@ from coursekit._base.lazy import homes_of, lazily
 HANDS_OUT = {  # which names each file hands out; the cache keys of the notebooks read it too
     "batches": "Batches",
     "callbacks": (
-        "Callback ClipGradients DivergedError EarlyStopping Evaluate KeepWeights ProgressBar "
-        "WatchGradients"
+        "AverageWeights Callback ClipGradients DivergedError EarlyStopping Evaluate KeepWeights "
+        "ProgressBar WatchGradients"
     ),
     "checkpoint": "Checkpoint",
     "detection": "Pictures detection_items collate_objects random_mirror set_loss detect",

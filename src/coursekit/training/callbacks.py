@@ -224,11 +224,17 @@ class EarlyStopping(Callback):
 
 
 class KeepWeights(Callback):
-    """Keep the weights of the `last` evaluations in `weights`, the latest last: for an average."""
+    """Keep the weights of the `last` evaluations in `weights`, the latest last.
 
-    def __init__(self, last: int) -> None:
+    Each copy is in every checkpoint, so keep no more than is needed. `until` ignores evaluations
+    after that many seconds of training, but never the first. For the mean take `AverageWeights`,
+    for the best `EarlyStopping`: each keeps one copy.
+    """
+
+    def __init__(self, last: int, *, until: float = math.inf) -> None:
         check_int(last=last)
-        self.last = last
+        check_positive(until=until)
+        self.last, self.until = last, until
         self.weights: list[Weights] = []
 
     def state_dict(self) -> State:
@@ -241,7 +247,50 @@ class KeepWeights(Callback):
         self.weights = []
 
     def on_evaluation_end(self, run: Run) -> None:
+        if self.weights and run.history.last["seconds"] > self.until:
+            return
         self.weights = [*self.weights, _copy(run.model)][-self.last :]
+
+
+class AverageWeights(Callback):
+    """Keep the mean of the weights of the `last` evaluations in `weights`: a single copy.
+
+    It is that of `average_checkpoints` over the copies of `KeepWeights(last)`, bit for bit. If a
+    finished run continues with more steps, the mean starts again.
+    """
+
+    def __init__(self, last: int) -> None:
+        check_int(last=last)
+        self.last = last
+        self.weights: Weights = {}
+        self.count = 0  # evaluations in the mean
+        self.planned = 0  # evaluations of the whole run
+
+    def settings(self) -> State:
+        return {"last": self.last}
+
+    def state_dict(self) -> State:
+        return {"weights": self.weights, "count": self.count, "planned": self.planned}
+
+    def load_state_dict(self, state: State) -> None:
+        self.weights, self.count = state["weights"], state["count"]
+        self.planned = state["planned"]
+
+    def reset(self) -> None:
+        self.weights, self.count, self.planned = {}, 0, 0
+
+    def on_evaluation_end(self, run: Run) -> None:
+        curve = run.history.curve
+        planned = math.ceil(run.steps / curve[0]["step"])
+        if planned != self.planned:
+            self.weights, self.count, self.planned = {}, 0, planned
+        if len(curve) <= planned - self.last:
+            return
+        new, self.count = _copy(run.model), self.count + 1
+        for name, mean in self.weights.items():
+            if mean.is_floating_point():
+                new[name] = mean + (new[name] - mean) / self.count
+        self.weights = new
 
 
 class ProgressBar(Callback):

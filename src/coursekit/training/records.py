@@ -148,7 +148,8 @@ def record(
     `metrics` are numbers by name, `curves` lists of points `{"step": 100, "loss": 3.2}`, `tables`
     whatever else the book shows, `data` the checksums of the data sets. Tensors and arrays become
     numbers and lists. A number that is not finite is refused; None stands for what has no value.
-    `model`, one of `coursekit.models`, is kept with the result, in half precision, at most 4 MB.
+    `model`, one of `coursekit.models`, is kept with the result, in half precision, at most 4 MB
+    (8 MB for the translator).
     """
     result = {
         "metrics": plain(metrics, "metrics"),

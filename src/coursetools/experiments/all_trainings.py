@@ -1,7 +1,9 @@
-"""All trainings with one profile, one after the other, as far as a budget of hours goes.
+"""All training runs with one profile, one after the other, as far as a budget of time goes.
 
-What has a result of the profile is not run again. The training at which the budget ends is
-interrupted, saves itself, and is the first to go on when the command is given once more.
+They are in the order of their value. What has a result of the profile is not run again. With a
+budget only those are started that should end within what is left of it, by an estimate
+(`estimate.py`) that is corrected by the last run that ended. A run that the budget ends all the
+same saves a checkpoint, and the same command continues it.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ from pathlib import Path
 from coursekit._base.errors import CourseError
 from coursekit.submission.cells import parse_cell
 from coursetools.course import Course
+from coursetools.experiments.estimate import Estimate
 from coursetools.experiments.results import as_rows
 from coursetools.experiments.train import Trained, Training, find
 from coursetools.notebooks.imports import read_notebook
 
-FIRST = ("writer", "translation", "detector", "mae", "bert")  # on whose models others are built
+# Those that the book gains most by, then those on whose models others are built.
+FIRST = ("translation", "vit", "writer", "bert", "detector", "mae")
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,29 @@ class Item:
     done: str = ""
 
 
+@dataclass(frozen=True)
+class Started:
+    """A run that starts now: its estimate, the seconds that it needs, and those that are left."""
+
+    estimate: Estimate
+    needed: float
+    left: float
+
+
+@dataclass(frozen=True)
+class LeftOut(Started):
+    """A run that is not started, since it would need more than what is left."""
+
+
+Outcome = Trained | CourseError | Started | None
+
+
 def agenda(course: Course, profile: str) -> list[Item]:
     """Return every training, in the order in which they are to be run."""
     names = sorted(path.stem for path in (course.notebooks / "training").glob("*.ipynb"))
     items = []
-    for name in sorted(names, key=lambda name: name not in FIRST):
+    order = {name: place for place, name in enumerate(FIRST)}
+    for name in sorted(names, key=lambda name: order.get(name, len(order))):
         training = find(course, name)
         file = course / "results" / name / f"{profile}.json"
         items.append(Item(training, _minutes(training, profile), _made_on(file)))
@@ -59,22 +81,30 @@ def run_all(
     items: list[Item],
     run: Callable[[Training, float | None], Trained],
     *,
-    hours: float | None = None,
+    seconds: float | None = None,
+    estimate: Callable[[Item], Estimate] | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> Iterator[tuple[Training, Trained | CourseError | None]]:
-    """Run what is to do, `run(training, seconds)` being one of them; yield each with its end.
+) -> Iterator[tuple[Training, Outcome]]:
+    """Run what is to do, `run(training, seconds left)` being one of them; yield what happens.
 
-    The end of one that the budget has stopped is None: nothing is wrong with it.
+    With a budget of `seconds` each is `Started` or `LeftOut` first. The end of one that the budget
+    has stopped is None: nothing is wrong with it.
     """
-    ends = None if hours is None else clock() + 3600 * hours
-    for item in items:
-        if item.done:
-            continue
-        left = None if ends is None else ends - clock()
-        if left is not None and left < 1:
-            return
+    ends = None if seconds is None else clock() + seconds
+    pace = 1.0  # the time of the last run that ended, as a multiple of its estimate
+    for item in (item for item in items if not item.done):
+        guess = Estimate(60 * item.minutes, "by its profile")
+        if ends is not None:
+            if estimate and clock() < ends - 1:  # an estimate takes seconds itself
+                guess = estimate(item)
+            needed, left = guess.needed(pace), max(0.0, ends - clock())
+            yield item.training, (Started if needed < left else LeftOut)(guess, needed, left)
+            if needed >= left:
+                continue
+        began = clock()
         try:
-            yield item.training, run(item.training, left)
+            yield item.training, run(item.training, None if ends is None else ends - began)
+            pace = (guess.before + clock() - began) / guess.seconds
         except CourseError as error:
             spent = ends is not None and clock() >= ends - 1
             yield item.training, None if spent else error

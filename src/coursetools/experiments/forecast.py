@@ -4,6 +4,11 @@ A step is a list of operations, and each of them is bound by one of three things
 the memory that it reads and writes, or the time that passes until it has been launched. Small
 models are bound by the third, and a fast GPU is hardly faster with them than a slow one. The
 rehearsal (`rehearsal.py`) counts; this file multiplies.
+
+`LAUNCH` and `STEP` are those of two runs on the machine of an H100 that lent one processor core
+(`results/cards/h100`): 24 ms for a step of 250 operations, 42 ms for one of 671. That is a slow
+machine, so the times are rather too long than too short. `AROUND` and `START` bound what committed
+runs needed besides their steps. A test compares all four with the results.
 """
 
 from __future__ import annotations
@@ -13,7 +18,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 SHARE = 0.5  # of its peak, in arithmetic and in memory, that a GPU sustains in such a training
-LAUNCH = 10e-6  # seconds until an operation has gone from Python to the GPU
+LAUNCH = 44e-6  # seconds until an operation has gone from Python to the GPU
+STEP = 13e-3  # seconds of Python for each step: batches, schedule, callbacks
+AROUND, START = 1.35, 60.0  # a whole run takes so many times its steps, and these seconds more
 OWN = 1e9  # bytes of a GPU that CUDA and its libraries keep for themselves
 BITS = {"no": "in 32 bits", "fp16": "in 16 bits (fp16)", "bf16": "in 16 bits (bf16; T4: fp16)"}
 WITHIN = 2  # by what factor the hours may be wrong
@@ -32,6 +39,8 @@ class Device:
     flops_16: float
     bandwidth: float
     source: str
+    launch: float = LAUNCH
+    step: float = STEP
 
 
 DEVICES = (
@@ -116,8 +125,9 @@ class Run:
         """Return how long all steps take on `device`."""
         peak = device.flops if self.precision == "no" else device.flops_16
         speed, width = SHARE * peak, SHARE * device.bandwidth
-        step = sum(max(op.flops / speed, op.bytes / width, LAUNCH) for op in self.typical.ops)
-        return self.steps * step
+        ops = self.typical.ops
+        step = sum(max(op.flops / speed, op.bytes / width, device.launch) for op in ops)
+        return self.steps * (device.step + step)
 
 
 @dataclass(frozen=True)
@@ -139,6 +149,10 @@ class Forecast:
     def hours(self, device: Device) -> float:
         """Return the hours of all trainings, one after the other."""
         return sum(run.seconds(device) for run in self.runs) / 3600
+
+    def seconds(self, device: Device) -> float:
+        """Return the seconds of the whole notebook: data, all steps, evaluation."""
+        return START + AROUND * 3600 * self.hours(device)
 
     def verdict(self, device: Device) -> str:
         """Return whether the largest training fits, and the batch to try if it does not."""
@@ -171,10 +185,17 @@ class Forecast:
         lines.append(
             f"the profile says {self.minutes:g} minutes. The hours are those of the steps, without "
             "preparing data and judging; they take a device to sustain "
-            f"{SHARE:.0%} of its peak and {LAUNCH * 1e6:.0f} µs for each operation, and may be "
-            f"wrong by a factor of {WITHIN}; memory, by a quarter."
+            f"{SHARE:.0%} of its peak, with {1e6 * self.devices[0].launch:.0f} µs for each "
+            f"operation and {1e3 * self.devices[0].step:.0f} ms for each step, and may be wrong by "
+            f"a factor of {WITHIN}; memory, by a quarter."
         )
         return "\n".join(lines)
+
+
+def device_of(gpu: str) -> Device:
+    """Return the GPU of `DEVICES` that `gpu` names; an unknown one counts as the slowest."""
+    known = [device for device in DEVICES if device.name in gpu]
+    return known[-1] if known else DEVICES[0]
 
 
 def _size(count: float) -> str:

@@ -40,6 +40,7 @@ from coursekit.training import computing, loop, records, translation
 from coursekit.training.batches import POOL, Batches
 from coursekit.training.callback_list import CallbackList
 from coursekit.training.callbacks import (
+    AverageWeights,
     Callback,
     ClipGradients,
     Evaluate,
@@ -229,6 +230,8 @@ def _history(model: torch.nn.Module, steps: int, callbacks: Sequence[Callback]) 
     for callback in callbacks:
         if isinstance(callback, KeepWeights):
             callback.weights = [model.state_dict()] * callback.last
+        if isinstance(callback, AverageWeights):
+            callback.weights = model.state_dict()
     curve: list[dict[str, float]] = [_Row(step=steps, loss=1.0, seconds=1.0) for _ in range(2)]
     return History(step=steps, seconds=1.0, items=steps, curve=curve)
 
@@ -383,7 +386,8 @@ def processor() -> Device:
         best[name] = min(times)
     memory = (hardware()["memory_GB"] or 0) * 2**30
     speed = 2 * side**3 / best["product"]
-    return Device("here", memory, speed, speed, 2 * b.nbytes / best["copy"], "measured")
+    width = 2 * b.nbytes / best["copy"]
+    return Device("here", memory, speed, speed, width, "measured", launch=10e-6, step=0.0)
 
 
 def _perform(act: _Rehearsal, values: Mapping[str, Any], progress: Progress) -> Meter:

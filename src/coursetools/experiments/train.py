@@ -178,11 +178,11 @@ def train(
     values = training.values(profile, changes, processes, "--set")
     profile = values["profile"]
     others = {k: v for k, v in training.parameters(values).items() if k != "profile"}
-    folder = training.folder / f"{profile}-{short_hash(others)}"
+    folder = _folder(training, profile, others)
     with only_one(folder, f"another run of {training.name} with these values is running"):
         kept = folder
         if checkpoints is not None:
-            kept, resume = checkpoints / training.name / folder.name, True
+            kept, resume = _kept(folder, training, checkpoints), True
         state = _prepare(kept, training, others, resume, quiet or checkpoints is not None)
         if state is not None:
             values["checkpoints"] = state
@@ -206,6 +206,25 @@ def train(
         write_result(file, result, answer.get("weights"))
         failed.unlink(missing_ok=True)
     return Trained(result, file, executed)
+
+
+def _folder(training: Training, profile: str, others: Mapping[str, Any]) -> Path:
+    return training.folder / f"{profile}-{short_hash(others)}"
+
+
+def _kept(folder: Path, training: Training, checkpoints: Path) -> Path:
+    return checkpoints / training.name / folder.name
+
+
+def seconds_spent(training: Training, profile: str, checkpoints: Path | None = None) -> float:
+    """Return how long earlier attempts took that a run of the whole profile would continue."""
+    folder = _folder(training, profile, {})
+    place = folder if checkpoints is None else _kept(folder, training, checkpoints)
+    try:
+        about = json.loads((place / "begun.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return 0.0
+    return float(about["seconds"]) if about["key"] == training.key else 0.0
 
 
 def failure(training: Training, answer: Mapping[str, Any], kept: Path | None) -> str:

@@ -76,8 +76,8 @@ def execute(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         reason, line = str(error), getattr(error, "line", "")
         if execution.late:
             resume = "; continue with --resume, or" if "checkpoints" in job["parameters"] else ";"
-            reason = f"stopped at the limit of {job['timeout'] / 3600:.3g} hours{resume}"
-            reason += " allow more with --hours"
+            reason = f"stopped at the limit of {job['timeout'] / 60:.3g} minutes{resume}"
+            reason += " allow more with --budget"
         elif ranks.said():  # by the one that made the kernel wait in vain
             reason, line = ranks.said(), ""
         answer = _failure(reason, execution.cell, line)

@@ -23,7 +23,7 @@ def add(
     course: FindCourse,
     kinds: dict[str, Callable],
 ) -> None:
-    """Add the commands; `kinds` are the readers of a `count` and of `hours`."""
+    """Add the commands; `kinds` are the readers of a `count` and of `minutes`."""
 
     def inside(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
         def command(arguments: argparse.Namespace) -> int:
@@ -32,13 +32,14 @@ def add(
 
         return command
 
-    count, hours = kinds["count"], kinds["hours"]
+    count, minutes = kinds["count"], kinds["minutes"]
     option = adder(commands, inside(train), "train", "list, run or sweep training notebooks")
     text = "notebooks/training/NAME.ipynb (default: list all: what is done and what is to do)"
     option("name", nargs="?", metavar="NAME", help=text)
-    option("--all", action="store_true", help="run everything that has no result of the profile")
-    text = "stop after this time and save: one run, or all together; of a sweep each run, unsaved"
-    option("--hours", type=hours, metavar="H", help=text)
+    text = "run everything that has no result of the profile, the most valuable first"
+    option("--all", action="store_true", help=text)
+    text = "stop after this time and save; with --all, start only what fits (a sweep: each run)"
+    option("--budget", type=minutes, metavar="MINUTES", help=text)
     profiles = ("smoke", "cpu", "gpu")
     option("--profile", choices=profiles, help="training budget (default: as in the notebook, cpu)")
     text = "a parameter of the notebook, or precision, micro_batches, compile, tf32; several times"
@@ -105,7 +106,7 @@ def _list(arguments: argparse.Namespace) -> int:
     """Print every training: what it is, its minutes, and whether the profile has its result."""
     from coursetools.experiments.all_trainings import agenda, as_text
 
-    for option in (*OF_ONE, "hours", "resume", "log", "processes"):
+    for option in (*OF_ONE, "budget", "resume", "log", "processes"):
         if _given(arguments, option):
             raise CourseError(
                 f"--{option} needs to know what to run: coursekit train NAME --{option}"
@@ -121,7 +122,7 @@ def _given(arguments: argparse.Namespace, option: str) -> bool:
 
 
 def _seconds(arguments: argparse.Namespace) -> float | None:
-    return None if arguments.hours is None else 3600 * arguments.hours
+    return None if arguments.budget is None else 60 * arguments.budget
 
 
 def _common(arguments: argparse.Namespace, shared: bool = True) -> dict[str, Any]:
@@ -133,7 +134,8 @@ def _common(arguments: argparse.Namespace, shared: bool = True) -> dict[str, Any
 
 def _all(arguments: argparse.Namespace) -> int:
     """Run every training that has no result of the profile, and print which are left."""
-    from coursetools.experiments.all_trainings import agenda, as_text, run_all
+    from coursetools.experiments.all_trainings import LeftOut, Started, agenda, as_text, run_all
+    from coursetools.experiments.estimate import estimate
     from coursetools.experiments.train import train as run
 
     if arguments.name:
@@ -145,7 +147,8 @@ def _all(arguments: argparse.Namespace) -> int:
             )
     arguments.profile = arguments.profile or "cpu"
     items = agenda(arguments.course, arguments.profile)
-    failed = 0
+    common = _common(arguments, shared=False)
+    failed, left_out = 0, []
     for training, end in run_all(
         items,
         lambda training, left: run(
@@ -154,14 +157,26 @@ def _all(arguments: argparse.Namespace) -> int:
             timeout=left,
             **_common(arguments, training.shared),
         ),
-        hours=arguments.hours,
+        seconds=_seconds(arguments),
+        estimate=lambda item: estimate(
+            item.training, arguments.profile, item.minutes, common["checkpoints"]
+        ),
     ):
+        if isinstance(end, Started):
+            needs = f"{training.name}: about {end.needed / 60:.1f} minutes ({end.estimate.basis})"
+            skipped = isinstance(end, LeftOut)
+            left_out += [training.name] * skipped
+            fits = "left out" if skipped else "starts"
+            print(f"{needs}, {end.left / 60:.1f} are left: {fits}", flush=True)
+            continue
         failed += isinstance(end, CourseError)
-        stopped = f"{training.name}: stopped, the hours are used up; the same command continues"
+        stopped = f"{training.name}: stopped, the budget is used up; the same command continues it"
         done = stopped if end is None else f"{training.name}: done"
         print(end if isinstance(end, CourseError) else done, flush=True)
     left = agenda(arguments.course, arguments.profile)
     print(as_text(left, arguments.profile))
+    if left_out:
+        print(f"left out, since the budget is too small: {', '.join(left_out)}")
     return 1 if failed else 0
 
 
@@ -170,7 +185,7 @@ def _rehearse(arguments: argparse.Namespace) -> int:
     from coursetools.experiments.train import find
     from coursetools.notebooks.parameters_cell import parse_settings
 
-    for option in ("sweep", "cluster", "resume", "processes", "keep", "hours", "log"):
+    for option in ("sweep", "cluster", "resume", "processes", "keep", "budget", "log"):
         if _given(arguments, option):
             raise CourseError(f"--rehearse is of one training here and now, without --{option}")
     training = find(arguments.course, arguments.name)
