@@ -305,7 +305,7 @@ def test_what_the_instructor_is_told(walk):
     assert f"{NAME}: 2 new, 0 known already, 0 refused, 0 set aside" in walk.collected
     assert "nothing submitted: 1 (cy)" in walk.collected
     assert "is unknown" not in walk.collected  # the exchange knows when
-    assert "2 students can fetch it" in walk.feedback
+    assert "2 students can fetch their feedback" in walk.feedback
     assert "not submitted through the exchange" not in walk.feedback  # cy has nothing there
 
 

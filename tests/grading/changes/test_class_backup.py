@@ -64,7 +64,7 @@ def test_what_is_no_backup_changes_nothing(week, tmp_path):
     for content, said in (
         ({"a.txt": "a"}, "is not a backup"),
         ({ABOUT: "{}", "../evil": "a"}, "contains '../evil'"),
-        ({ABOUT: "{}", "nbgrader_config.py": "a"}, "holds 'nbgrader_config.py'"),
+        ({ABOUT: "{}", "nbgrader_config.py": "a"}, "contains 'nbgrader_config.py'"),
     ):
         with zipfile.ZipFile(bad, "w") as zipped:
             for name, text in content.items():

@@ -143,7 +143,7 @@ def test_without_a_kept_file_the_loss_is_said(marked):
     lose(marked)
     Folders(marked.course, "ps1").kept.unlink()
     (said,) = graded(marked)
-    assert "although ps1 was graded before" in said and "by hand are gone" in said
+    assert "although ps1 was graded before" in said and "comments by hand are lost" in said
     assert graded(marked) == []
 
 

@@ -112,7 +112,7 @@ def _figures(count: TermCount, behind: int, never: int) -> list[tuple[str, str]]
         (f"{behind:,}", "fall behind" if behind != 1 else "falls behind"),
     ]
     if never:
-        figures.append((f"{never:,}", "never handed anything in"))
+        figures.append((f"{never:,}", "never submitted anything"))
     if count.late_days is not None:
         spent = sum(one.late_days for one in count.glances)
         figures.append((f"{spent:,}", "late days spent" if spent != 1 else "late day spent"))
