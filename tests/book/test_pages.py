@@ -525,7 +525,7 @@ ASKED = {  # what a reader may type -> where the first answer must be
     "rotary positions": "book/positions#sec-positions-relative",
     "rope": "book/glossary#term-rotary",
     "temperature top-k top-p": "book/gpt#sec-gpt-sampling",
-    "how are assignments graded": "book/check#how-it-is-graded",
+    "how are assignments graded": "book/check#how-assignments-are-graded",
     "hungarian matching": "book/detr#sec-detr-matching",
 }
 
