@@ -1,7 +1,7 @@
 """The King James text of the same verses, as a second English side.
 
-The translator reads it as more training pairs, and retrieval has it as queries whose passage, the
-same verse in the World English Bible, is known.
+For retrieval its verses are queries whose passage, the same verse in the World English Bible, is
+known. The book shows that in "Retrieval and alignment".
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ models are bound by the third, and a fast GPU is hardly faster with them than a 
 rehearsal (`rehearsal.py`) counts; this file multiplies.
 
 `LAUNCH` and `STEP` are those of two runs on the machine of an H100 that lent one processor core
-(`results/cards/h100`): 24 ms for a step of 250 operations, 42 ms for one of 671. That is a slow
-machine, so the times are rather too long than too short. `AROUND` and `START` bound what committed
+(`results/cards/h100`): 24 ms for a step of 250 operations, 42 ms for one of 671. They are fitted to
+these two runs, and no other GPU has confirmed them. `AROUND` and `START` bound what committed
 runs needed besides their steps. A test compares all four with the results.
 """
 

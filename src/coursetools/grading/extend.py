@@ -1,6 +1,6 @@
 """Of `coursekit settings`: more time for some students, or for one in every assignment.
 
-What is granted stands in `autograder/extensions.csv`, and so is valid before anything is submitted.
+Extensions are in `autograder/extensions.csv`, so they are valid before anything is submitted.
 """
 
 from __future__ import annotations
