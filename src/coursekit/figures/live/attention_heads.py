@@ -18,7 +18,7 @@ from coursekit.figures.live.packed_models import tokenizer_of, trained_model
 from coursekit.figures.live.still import svg
 from coursekit.training.records import trained
 
-ROOM = (737, 1006)  # pixels from top to bottom, on a wide screen and on a telephone
+ROOM = (706, 1188)  # pixels from top to bottom, on a wide screen and on a telephone
 SENTENCE = "The king of Israel said to the people, and they answered him."
 SPREAD = 0.02  # standard deviation of BERT's matrices before training
 SHADES = 5  # of the still picture
