@@ -16,7 +16,7 @@ const TOLD = 0.05; // a smaller weight is not written below a token
 const SHADES = 8; // of a map's cells
 const EXAMPLES = [
   "The king of Israel said to the people, and they answered him.",
-  "him king the answered, people Israel and of they to. the said The",
+  "him king the answered, people Israel and of they to said The.",
   "The word of Yahweh came to Jonah.", "Jesus said to them, “Why are you afraid?”",
   "We must protect the rights of our people.",
 ];
