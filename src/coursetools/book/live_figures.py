@@ -136,7 +136,7 @@ def _models(app: Sphinx) -> Iterator[str]:
 def _key(name: str) -> str:
     """Return a digest of all that the file of a model is made of."""
     alone = name in packed_models.VOCABULARIES  # no weights
-    digest = hashlib.sha256(b"" if alone else packed_models.weights_file(name))
+    digest = hashlib.sha256(b"" if alone else packed_models.weights_in(name))
     for path in CODE:
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -10,6 +10,7 @@ no weights.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections import Counter
@@ -43,6 +44,12 @@ def packed(name: str) -> Packed:
         return Packed(weights_file(name), shown=SHOWN[name]())
     words = WORDS[name]() if name in WORDS else ""
     return Packed(weights_file(name), tokenizer_of(name).as_json(), words)
+
+
+def weights_in(name: str) -> bytes:
+    """Return all weights in the file of the training `name`: its own, and those of its control."""
+    names = [name, CONTROLS[name]] if name in CONTROLS else [name]
+    return b"".join(map(weights_file, names))
 
 
 def script(name: str) -> str:
@@ -126,6 +133,10 @@ def _of_scenes() -> dict[str, Any]:
     return scene_state()
 
 
+def _of_dictionaries() -> dict[str, Any]:
+    return {"one_block": base64.b64encode(weights_file(CONTROLS["examples"])).decode()}
+
+
 TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "writer": _of_speeches,
     "translation": _of_verses,
@@ -136,5 +147,7 @@ SHOWN: dict[str, Callable[[], dict[str, Any]]] = {
     "vit": _of_clothes,
     "mae": _of_paintings,
     "detector": _of_scenes,
+    "examples": _of_dictionaries,
 }
+CONTROLS = {"examples": "one_block"}  # whose weights come in the same file
 WORDS: dict[str, Callable[[], str]] = {"translation": _english_words}
