@@ -1,4 +1,4 @@
-"""The pictures of "GPT": the model, padding, what sampling leaves, and how well a writer dates.
+"""The figures of "GPT": the model, padding, what sampling leaves and writes, how a writer dates.
 
 The drawings of the model are in inches, so that a box is as wide as its word needs.
 """
@@ -187,6 +187,34 @@ def knobs(shares: Mapping[str, Sequence[float]], words: Sequence[str], *, shown:
                             rotation=90, ha="center", va="bottom")  # fmt: skip
     axes[-1, 0].set_xlabel("rank of the token, the likeliest first")
     axes[-1, 0].set_xticks([1, *range(5, shown + 1, 5)])
+    return figure
+
+
+def sampled(
+    points: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
+    real: tuple[float, float],
+) -> Figure:
+    """Draw repetition against surprisal for each model and each way of choosing a token.
+
+    `points` maps a model to its ways, and a way to (bits per byte, % repeated), one pair for each
+    seed: small marks, and the name of the way at their mean. `real` is the pair of real texts.
+    """
+    figure, axes = new_figure(len(points), 1, width=WIDTH, height=2.7 * len(points), sharex=True,
+                              sharey=True, squeeze=False)  # fmt: skip
+    looks = ("blue", "vermilion")
+    for axis, (model, ways), colour in zip(axes[:, 0], points.items(), looks, strict=False):
+        for way, seeds in ways.items():
+            bits, again = zip(*seeds)
+            axis.plot(bits, again, "o", color=COLOURS[colour], ms=4, alpha=0.4, mew=0)
+            middle = sum(bits) / len(bits), sum(again) / len(again)
+            axis.plot(*middle, "D", color=COLOURS[colour], ms=7)
+            axis.annotate(way, middle, (0, 8), textcoords="offset points", rotation=40, fontsize=10)
+        axis.plot(*real, "*", color=COLOURS["black"], ms=13)
+        axis.annotate("real speeches", real, (0, -14), textcoords="offset points", ha="center")
+        axis.set_title(model, loc="left")
+        axis.set(ylabel="repeated (%)")
+        axis.margins(x=0.12, y=0.3)
+    axes[-1, 0].set_xlabel("surprisal for SmolLM2 (bits per byte)")
     return figure
 
 
