@@ -214,8 +214,7 @@ def sampled(
         axis.margins(x=0.08, y=0.12)
     axes[-1, 0].set_xlabel("surprisal for SmolLM2 (bits per byte)")
     marks, names = axes[0, 0].get_legend_handles_labels()
-    place = {"loc": "outside lower center", "ncols": 2, "frameon": False, "fontsize": 10}
-    figure.legend(marks, names, **place)
+    figure.legend(marks, names, loc="outside lower center", ncols=2, frameon=False, fontsize=10)
     return figure
 
 
