@@ -88,7 +88,7 @@ def test_each_seed_has_a_mark_and_each_way_one_at_its_mean():
             assert [tuple(pair) for pair in seeds.get_xydata()] == pairs
             mean = [sum(values) / len(pairs) for values in zip(*pairs)]
             assert middle.get_xydata()[0] == pytest.approx(mean)
-        assert [text.get_text() for text in axis.texts] == [*ways, "real speeches"]
+        assert axis.get_legend_handles_labels()[1] == [*ways, "real speeches"]
         assert real.get_xydata().tolist() == [[1.5, 0.5]]
 
 

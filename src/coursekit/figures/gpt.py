@@ -197,24 +197,24 @@ def sampled(
     """Draw repetition against surprisal for each model and each way of choosing a token.
 
     `points` maps a model to its ways, and a way to (bits per byte, % repeated), one pair for each
-    seed: small marks, and the name of the way at their mean. `real` is the pair of real texts.
+    seed: small marks, and a large one at their mean. `real` is the pair of real texts.
     """
-    figure, axes = new_figure(len(points), 1, width=WIDTH, height=2.7 * len(points), sharex=True,
-                              sharey=True, squeeze=False)  # fmt: skip
+    figure, axes = new_figure(len(points), 1, width=WIDTH, height=2.2 * len(points) + 0.9,
+                              sharex=True, sharey=True, squeeze=False)  # fmt: skip
     looks = ("blue", "vermilion")
     for axis, (model, ways), colour in zip(axes[:, 0], points.items(), looks, strict=False):
-        for way, seeds in ways.items():
-            bits, again = zip(*seeds)
-            axis.plot(bits, again, "o", color=COLOURS[colour], ms=4, alpha=0.4, mew=0)
-            middle = sum(bits) / len(bits), sum(again) / len(again)
-            axis.plot(*middle, "D", color=COLOURS[colour], ms=7)
-            axis.annotate(way, middle, (0, 8), textcoords="offset points", rotation=40, fontsize=10)
-        axis.plot(*real, "*", color=COLOURS["black"], ms=13)
-        axis.annotate("real speeches", real, (0, -14), textcoords="offset points", ha="center")
+        for (way, seeds), mark in zip(ways.items(), "osD^vP", strict=False):
+            bits, again = zip(*seeds, strict=True)
+            middle = [sum(bits) / len(bits)], [sum(again) / len(again)]
+            axis.plot(bits, again, mark, color=COLOURS[colour], ms=4, alpha=0.4, mew=0)
+            axis.plot(*middle, mark, color=COLOURS[colour], ms=9, alpha=0.8, mew=0, label=way)
+        axis.plot(*real, "*", color=COLOURS["black"], ms=13, label="real speeches")
         axis.set_title(model, loc="left")
         axis.set(ylabel="repeated (%)")
-        axis.margins(x=0.12, y=0.3)
+        axis.margins(x=0.08, y=0.12)
     axes[-1, 0].set_xlabel("surprisal for SmolLM2 (bits per byte)")
+    marks, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(marks, names, loc="outside lower center", ncols=2, frameon=False, fontsize=10)
     return figure
 
 
