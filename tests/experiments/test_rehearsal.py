@@ -38,7 +38,7 @@ QUIET = [ProgressBar(quiet=True)]
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "notebooks" / "training").glob("*.ipynb"))
 IN_16_BITS = ("commands", "tasks", "vit")  # slow on a processor, and what they call others call too
-FROZEN = {"retrieval"}  # trains nothing
+FROZEN = {"retrieval", "smollm2"}  # they train nothing
 VALUABLE = ("translation", "vit", "writer", "bert", "detector")  # FIRST, when a GPU is lent
 HUB = {"vit": "zalando-datasets/fashion_mnist"}  # what a profile `gpu` fetches
 

@@ -4,7 +4,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from coursekit.figures import COLOURS
-from coursekit.figures.gpt import dating, knobs, paddings, then_and_now, whole
+from coursekit.figures.gpt import dating, knobs, paddings, sampled, then_and_now, whole
 
 SHARES = {
     "as the model says": [0.5, 0.25, 0.15, 0.06, 0.04],
@@ -26,7 +26,16 @@ def dating_drawn():
     return dating(DECADES, LINES, true=[1797, 1845, 1845], guessed=[1800, 1850, 1790])
 
 
+POINTS = {"one": {"greedy": [(0.2, 30.0)], "hot": [(2.0, 0.0), (3.0, 1.0)]},
+          "two": {"greedy": [(0.8, 41.0)]}}  # fmt: skip
+
+
+def sampled_drawn():
+    return sampled(POINTS, (1.5, 0.5))
+
+
 DRAWINGS = {
+    "sampled": sampled_drawn,
     "knobs": knobs_drawn,
     "dating": dating_drawn,
     "whole": lambda: whole(WORDS),
@@ -69,6 +78,18 @@ def test_speeches_are_lines_over_years_and_stretches_are_dots():
     diagonal, dots = guesses.lines
     assert diagonal.get_xydata().tolist() == [[1790, 1790], [1850, 1850]]
     assert dots.get_xydata().tolist() == [[1797, 1800], [1845, 1850], [1845, 1790]]
+
+
+def test_each_seed_has_a_mark_and_each_way_one_at_its_mean():
+    for axis, (model, ways) in zip(sampled_drawn().axes, POINTS.items(), strict=True):
+        assert axis.get_title(loc="left") == model
+        *marks, real = axis.lines
+        for (seeds, middle), pairs in zip(zip(marks[::2], marks[1::2]), ways.values(), strict=True):
+            assert [tuple(pair) for pair in seeds.get_xydata()] == pairs
+            mean = [sum(values) / len(pairs) for values in zip(*pairs)]
+            assert middle.get_xydata()[0] == pytest.approx(mean)
+        assert axis.get_legend_handles_labels()[1] == [*ways, "real speeches"]
+        assert real.get_xydata().tolist() == [[1.5, 0.5]]
 
 
 def at(axis):

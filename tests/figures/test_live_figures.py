@@ -213,8 +213,8 @@ def test_a_model_that_does_not_come_leaves_the_picture_and_says_so(browser, tmp_
 def test_the_bars_are_the_models_own(open_page):
     found = bars(open_page("writer"))
     tokenizer = packed_models.tokenizer_of("writer")
-    read = [n for c in "1900:" for n in tokenizer.encode(c)] + tokenizer.encode(
-        " The people of the"
+    read = [n for c in "1815:" for n in tokenizer.encode(c)] + tokenizer.encode(
+        " The United States have"
     )
     with torch.no_grad():
         best = trained("writer")(torch.tensor([read]))[0, -1].softmax(dim=-1).topk(10)
@@ -246,8 +246,8 @@ def test_another_token_is_taken_by_hand_and_given_back(open_page):
     begun = page.locator(".text").inner_text()
     page.locator(".bars button").nth(1).focus()
     page.keyboard.press("Enter")
-    assert page.locator(".text").inner_text() == f"{begun} world"
-    assert "“·world” was taken" in page.get_by_role("status").inner_text()
+    assert page.locator(".text").inner_text() == f"{begun} not"
+    assert "“·not” was taken" in page.get_by_role("status").inner_text()
     assert page.evaluate("document.activeElement.closest('.bars') !== null")  # and the next one
     one = page.locator(".text").inner_text()
     page.locator(".bars button").first.click()
@@ -268,7 +268,7 @@ def test_it_runs_to_the_end_of_its_window_and_the_same_seed_writes_the_same(open
     page.get_by_role("button", name="Start again").click()
     page.get_by_role("button", name="Step").click()
     first = page.locator(".text").inner_text()
-    assert text.startswith(first) and len(first) > len("1900: The people of the")
+    assert text.startswith(first) and len(first) > len("1815: The United States have")
     page.get_by_role("button", name="Other random numbers").click()
     page.get_by_role("button", name="Run").click()
     page.get_by_text("The window is full.").wait_for()
@@ -287,14 +287,16 @@ def test_a_run_can_be_stopped(open_page):
 
 
 def test_the_first_year_of_the_question(open_page):
-    """ "Find out": after “The people of the”, when is “ United” no longer the likeliest?"""
+    """ "Find out": after “The United States have”, when has “ been” less than a fifth?"""
     page = open_page("writer")
-    others = []
-    for n in range(24):
+    below = []
+    for n in range(47):
         move(page, "Year", n)
-        if bars(page)[0][0] != "·United":
-            others.append(1790 + 10 * n)
-    assert others == [1990, 2000, 2010, 2020]
+        token, percent = bars(page)[0]
+        assert token == "·been"
+        if float(percent[:-1]) < 20:
+            below.append(1790 + 5 * n)
+    assert below == list(range(1900, 2025, 5))
 
 
 def test_tokens_and_knobs_of_an_address_that_cannot_be_are_left_out_or_cut(open_page):

@@ -1,4 +1,4 @@
-"""The pictures of "GPT": the model, padding, what sampling leaves, and how well a writer dates.
+"""The figures of "GPT": the model, padding, what sampling leaves and writes, how a writer dates.
 
 The drawings of the model are in inches, so that a box is as wide as its word needs.
 """
@@ -187,6 +187,34 @@ def knobs(shares: Mapping[str, Sequence[float]], words: Sequence[str], *, shown:
                             rotation=90, ha="center", va="bottom")  # fmt: skip
     axes[-1, 0].set_xlabel("rank of the token, the likeliest first")
     axes[-1, 0].set_xticks([1, *range(5, shown + 1, 5)])
+    return figure
+
+
+def sampled(
+    points: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
+    real: tuple[float, float],
+) -> Figure:
+    """Draw repetition against surprisal for each model and each way of choosing a token.
+
+    `points` maps a model to its ways, and a way to (bits per byte, % repeated), one pair for each
+    seed: small marks, and a large one at their mean. `real` is the pair of real texts.
+    """
+    figure, axes = new_figure(len(points), 1, width=WIDTH, height=2.2 * len(points) + 0.9,
+                              sharex=True, sharey=True, squeeze=False)  # fmt: skip
+    looks = ("blue", "vermilion")
+    for axis, (model, ways), colour in zip(axes[:, 0], points.items(), looks, strict=False):
+        for (way, seeds), mark in zip(ways.items(), "osD^vP", strict=False):
+            bits, again = zip(*seeds, strict=True)
+            middle = [sum(bits) / len(bits)], [sum(again) / len(again)]
+            axis.plot(bits, again, mark, color=COLOURS[colour], ms=4, alpha=0.4, mew=0)
+            axis.plot(*middle, mark, color=COLOURS[colour], ms=9, alpha=0.8, mew=0, label=way)
+        axis.plot(*real, "*", color=COLOURS["black"], ms=13, label="real speeches")
+        axis.set_title(model, loc="left")
+        axis.set(ylabel="repeated (%)")
+        axis.margins(x=0.08, y=0.12)
+    axes[-1, 0].set_xlabel("surprisal for SmolLM2 (bits per byte)")
+    marks, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(marks, names, loc="outside lower center", ncols=2, frameon=False, fontsize=10)
     return figure
 
 

@@ -11,7 +11,7 @@ import {
   assemble, button, field, listen, make, nearest, percent, runner, setter, slider, status, tasks,
 } from "./ui/controls.js";
 
-const YEARS = Array.from({ length: 24 }, (_, n) => 1790 + 10 * n);
+const YEARS = Array.from({ length: 47 }, (_, n) => 1790 + 5 * n);
 const TEMPERATURES = Array.from({ length: 20 }, (_, n) => (n + 1) / 10);
 const TOP_K = [1, 2, 3, 5, 10, 20, 40, 100, 400, 0];
 const TOP_P = [0.05, ...Array.from({ length: 10 }, (_, n) => (n + 1) / 10), 0.95, 0.99].sort();
@@ -173,7 +173,7 @@ export default {
         sliders.temperature.label, sliders.top_k.label, sliders.top_p.label),
       left, likeliest.list, line,
       ...tasks("set top-k to 1 and press Run; then give the writer a higher temperature, and then a larger k.",
-        "after “The people of the”, which is the first year at which the likeliest token is no longer “·United”?"),
+        "after “The United States have”, which is the first year at which “·been” has less than a fifth of the probability?"),
     );
     const unlisten = listen(model, [read, "prompt", "year", "tokens"], [weigh, "temperature", "top_k", "top_p"]);
     read();

@@ -22,7 +22,7 @@ ROOM = (682, 906)  # pixels from top to bottom, on a wide screen and on a teleph
 LINE = 30  # between two bars
 
 
-def writer(prompt: str = "The people of the", *, year: int = 1900, seed: int = 1) -> Live:
+def writer(prompt: str = "The United States have", *, year: int = 1815, seed: int = 1) -> Live:
     """Return the writer with a beginning, at a year; `seed` is that of what it draws."""
     check_int(year=year, seed=seed)
     state = {"prompt": prompt, "year": year, **KNOBS, "seed": seed, "tokens": []}
