@@ -8,7 +8,9 @@ import pytest
 
 from coursekit.submission.cells import parse_cell
 
-NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "alignment.ipynb"
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOK = ROOT / "notebooks" / "alignment.ipynb"
+RESULT = ROOT / "results" / "retrieval" / "cpu.json"
 CELLS = ("imports", "search", "own-questions", "own-questions-go-on", "recall", "prompt")
 WORDS, MEANS, DEEP = "shared words (BM25)", "mean of word vectors", "embeddings of MiniLM"
 OLD, OWN = "old verses", "own questions"
@@ -64,3 +66,12 @@ def test_lunch_is_found_by_its_meaning_and_put_into_the_prompt(names):
     first, *_, asked, answer = names["prompt"]
     assert first.startswith("Passage: At meal-time Boaz said to her, Come here, and eat of the")
     assert (asked, answer) == (f"Question: {question}", "Answer:")
+
+
+def test_the_reader_takes_the_name_from_the_passage():
+    metrics = json.loads(RESULT.read_text(encoding="utf-8"))["metrics"]
+    other = "the right passage, another name"
+    assert metrics["no passage"] == metrics["a random passage"] == metrics[other] == 0
+    for way in ("the right passage", f"{other}: the new one"):
+        assert metrics[way] > 0.5
+    assert metrics["the right passage"] > metrics["the first passage found"]

