@@ -46,7 +46,7 @@ def numbers(page: Any) -> str:
 
 
 def layers_needed(mask: Tensor) -> Tensor:
-    """masks (..., T, T) -> (...): layers until everybody depends on everybody; T is never."""
+    """masks (..., T, T) -> (...): layers until every token depends on every other; T is never."""
     step = (mask | torch.eye(LENGTH, dtype=torch.bool)).float()
     heard, needed = step, torch.full(mask.shape[:-2], LENGTH)
     for layers in range(1, LENGTH):
@@ -92,14 +92,14 @@ def test_what_a_row_without_keys_gives(open_page):
 
 def test_how_far_one_hears(open_page):
     page = open_page(NAME, f"?{WINDOW}")
-    assert numbers(page).endswith("Everybody depends on everybody after 11 layers.")
+    assert numbers(page).endswith("Every token depends on every other after 11 layers.")
     page.get_by_label("Layers").fill("3")  # the fourth step: 4 layers
     assert f"in {int((DISTANCE <= 4).sum())} pairs" in numbers(page)
     orange = page.locator(".paint .hears")
     assert orange.count() == int(((DISTANCE <= 4) & (DISTANCE > 1)).sum())
     assert set(orange.locator("text").all_text_contents()) == {"2", "3", "4"}
     page.get_by_label("First rule").select_option("causal")
-    assert "Some never depend on each other." in numbers(page)
+    assert "Some tokens never depend on each other." in numbers(page)
 
 
 @pytest.mark.parametrize("touch", [False, True])
@@ -128,7 +128,7 @@ def test_a_stroke_paints_all_that_it_crosses_and_is_taken_back(open_page, drag):
     page.wait_for_timeout(400)
     again = open_page(NAME, page.url.partition(".html")[2])
     assert torch.equal(mask_in(again), mask_in(page))
-    page.get_by_role("button", name="Take back what was painted").click()
+    page.get_by_role("button", name="Undo painting").click()
     assert torch.equal(mask_in(page), before)
 
 
@@ -143,7 +143,7 @@ def test_the_keyboard_goes_from_cell_to_cell(open_page):
     assert focused == "query 2, key 4: seen"
     assert page.get_by_role("status").inner_text().startswith("Query 2 sees 1 to 4; after 1 layer")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Take back what was painted"
+    assert page.evaluate("document.activeElement.textContent") == "Undo painting"
 
 
 def test_the_answer_to_its_question(open_page):

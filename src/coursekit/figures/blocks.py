@@ -1,4 +1,4 @@
-"""The pictures of the chapter "Blocks"."""
+"""The figures of the chapter "Blocks"."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# One look for each placement of the norm, the same in every picture of the chapter.
+# One look for each placement of the norm, the same in every figure of the chapter.
 PLACEMENTS: dict[str, Look] = {
     "post": {"color": COLOURS["vermilion"], "marker": "s", "linestyle": "-", "label": "Post-LN"},
     "pre": {"color": COLOURS["blue"], "marker": "o", "linestyle": "-", "label": "Pre-LN"},
@@ -45,7 +45,7 @@ SEQUENCE: list[Look] = [
 
 
 def influence(maps: Mapping[str, Tensor], *, sentences: int = 1) -> Figure:
-    """Draw who depends on whom: each map (T, T) has a row for an output, a column for an input.
+    """Draw which token depends on which: rows of a map (T, T) are outputs, columns inputs.
 
     With `sentences` above 1 the T tokens are that many sentences one after the other, and lines
     are between them.
@@ -74,7 +74,7 @@ def work(lengths: Sequence[int], work: Mapping[str, Sequence[float]], meet: floa
     axis.axvline(meet, color=COLOURS["grey"], linewidth=1)
     axis.text(meet, axis.get_ylim()[1], f" T = {meet:.0f}", va="top", color=COLOURS["grey"])
     axis.set_xscale("log", base=2)
-    axis.set(xlabel="length T (tokens)", ylabel="FLOPs for each token (millions)")
+    axis.set(xlabel="length T (tokens)", ylabel="FLOPs per token (millions)")
     axis.set_xticks(list(lengths), [f"{length}" for length in lengths])
     axis.legend(frameon=False)
     return figure
@@ -105,7 +105,7 @@ def gelu_errors(x: Tensor, errors: Mapping[str, Tensor]) -> Figure:
         axis.plot(x, values.abs(), color=look["color"], linestyle=look["linestyle"], label=name)
         axis.plot(x[worst], values[worst].abs(), color=look["color"], marker=look["marker"])
     axis.set_yscale("log")
-    axis.set(ylim=(1e-7, 1e-1), xlabel="x", ylabel="distance from x Φ(x)")
+    axis.set(ylim=(1e-7, 1e-1), xlabel="x", ylabel="error of x Φ(x)")
     axis.legend(frameon=False, loc="lower center", ncols=2, bbox_to_anchor=(0.5, 1.0))
     return figure
 
@@ -113,7 +113,7 @@ def gelu_errors(x: Tensor, errors: Mapping[str, Tensor]) -> Figure:
 def coins(
     x: Tensor, means: Mapping[int, Tensor], exact: Tensor, errors: Mapping[int, float]
 ) -> Figure:
-    """Draw the mean of n random gates beside GELU, and the error of the mean against n."""
+    """Draw the mean of n random gates and GELU, and the error of the mean against n."""
     figure, axes = new_figure(1, 2, height=3.4)
     looks: tuple[Look, ...] = (
         {"color": COLOURS["sky"], "linestyle": "none", "marker": "."},
@@ -160,21 +160,21 @@ def one_block() -> Figure:
         line(axis, [(x, top), (x, bottom)], arrow=True)
     frame(9.3, 7.05)
     step(8.37, "attention", half)
-    shape(8.37, "(B, T, D)", "tokens look at each other")
+    shape(8.37, "(B, T, D)", "tokens attend to each other")
     step(6.02, "LayerNorm")
-    shape(6.02, "(B, T, D)", "each token to mean 0, spread 1")
+    shape(6.02, "(B, T, D)", "each token: mean 0, deviation 1")
     frame(5.35, 2.3)
-    step(4.57, "times W₁, bend", half)
+    step(4.57, "times W₁, ReLU", half)
     shape(4.57, "(B, T, 4D)", "each token alone")
     step(3.57, "times W₂", half)
     shape(3.57, "(B, T, D)")
     step(1.28, "LayerNorm")
-    shape(1.28, "(B, T, D)", "the shape that came in")
+    shape(1.28, "(B, T, D)", "the shape of the input")
     return figure
 
 
 def placements() -> Figure:
-    """Draw the four placements of the norm: the stream on the left, the sublayer f on the right."""
+    """Draw the four placements of the norm: residual stream left, sublayer f right."""
     figure, axes = new_figure(2, 2, height=7.0)
     _unit(axes[0, 0], "Post-LN", branch=["f"], stream="LN")
     _unit(axes[0, 1], "Pre-LN", branch=["LN", "f"])
@@ -229,14 +229,14 @@ def training(curves: Mapping[str, Tensor], reference: float) -> Figure:
         axis.axhline(reference, color="black", linewidth=1, linestyle=(0, (1, 2)))
         axis.set(xlabel="step", ylim=(0, 2.5))
         axis.legend(frameon=False, loc="lower left", fontsize=10)
-    axes[0].set(ylabel="loss (nats a token)")
-    axes[1].text(0.98, reference + 0.03, "best guess from position", ha="right", fontsize=10,
+    axes[0].set(ylabel="loss (nats per token)")
+    axes[1].text(0.98, reference + 0.03, "best from position alone", ha="right", fontsize=10,
                  transform=axes[1].get_yaxis_transform())  # fmt: skip
     return figure
 
 
 def collapse(without: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> Figure:
-    """Draw distances (L + 1,) by depth: stacks without a residual on the left, with it beside."""
+    """Draw distances (L + 1,) by depth: stacks without skip connections left, with them right."""
     figure, axes = new_figure(1, 2, height=4.2)
     for axis, lines in zip(axes, (without, kept)):
         for (name, values), look in zip(lines.items(), SEQUENCE):
@@ -246,8 +246,10 @@ def collapse(without: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> Figur
     axes[0].set_yscale("log")
     axes[0].axhspan(1e-17, 4e-16, color=COLOURS["grey"], alpha=0.25, linewidth=0)
     axes[0].text(0, 2e-17, "rounding of float64", fontsize=10)
-    axes[0].set(title="without residual", ylabel="distance to equal tokens", ylim=(1e-17, 3))
-    axes[1].set(title="with residual", ylim=(0, 1.05))
+    axes[0].set(
+        title="without skip connections", ylabel="distance to equal tokens", ylim=(1e-17, 3)
+    )
+    axes[1].set(title="with skip connections", ylim=(0, 1.05))
     return figure
 
 
@@ -268,7 +270,7 @@ def digits(counts: Tensor) -> Figure:
     for seed, (values, look) in enumerate(zip(counts, SEQUENCE), start=1):
         axis.semilogy(layers, values, label=f"draw {seed}", **look)
     guide = counts[:, -1].max() * 1.6 / 3.0 ** (layers[-1] - layers)
-    axis.semilogy(layers, guide, color="black", linestyle=(0, (1, 2)), label="×3 a layer")
+    axis.semilogy(layers, guide, color="black", linestyle=(0, (1, 2)), label="×3 per layer")
     axis.set(xlabel="layers of pure attention", ylabel="−log₁₀ of the distance")
     axis.set_xticks(layers.tolist())
     axis.legend(frameon=False)
@@ -285,7 +287,7 @@ def collapse_in_training(
         axes[1].plot(range(len(by_layer[name])), by_layer[name], markersize=5, **ARMS[name])
     axes[0].set_xscale("log")
     axes[0].set_xticks([1, 10, 100], ["1", "10", "100"])
-    axes[0].set(title="after the last block", xlabel="steps of training + 1")
+    axes[0].set(title="after the last block", xlabel="training steps + 1")
     axes[0].set(ylabel="distance to equal tokens", ylim=(0, 1))
     axes[1].set(title="at the end", xlabel="layers passed")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
@@ -321,7 +323,7 @@ def _sum(axis: Axes, x: float, y: float, sign: str = "+") -> None:
 
 
 def _unit(axis: Axes, title: str, *, branch: Sequence[str], stream: str = "") -> None:
-    """One sublayer with its residual; `branch` from below, `stream` is above the sum."""
+    """One sublayer with its skip connection; `branch` from below, `stream` is above the sum."""
     canvas(axis, title, top=1.02)
     sum_at, split = 0.72, 0.12
     line(axis, [(STREAM, 0.04), (STREAM, 1.0)], arrow=True)

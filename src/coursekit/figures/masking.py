@@ -1,4 +1,4 @@
-"""The pictures of the chapter "Masking"."""
+"""The figures of the chapter "Masking"."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def mask_grid(masks: Mapping[str, Tensor], *, columns: int = 3, legend: bool = F
 
 
 def losses(training: Mapping[str, Sequence[float]], honest: Mapping[str, Tensor]) -> Figure:
-    """Draw the training loss by step, and by place the loss when the text ends there."""
+    """Draw the training loss by step, and by position the loss when the text ends there."""
     figure, axes = new_figure(1, 2, height=3.3)
     looks = (
         {"color": COLOURS["blue"], "linestyle": "-"},
@@ -148,7 +148,7 @@ def losses(training: Mapping[str, Sequence[float]], honest: Mapping[str, Tensor]
 
 
 def reach(shares: Mapping[int, Tensor], radius: int) -> Figure:
-    """Draw, for stacks of each depth, the share of the gradient from each place.
+    """Draw, for stacks of each depth, the part of the gradient from each position.
 
     `shares` maps a depth to (T,), the output in question being the one in the middle.
     """
@@ -164,7 +164,7 @@ def reach(shares: Mapping[int, Tensor], radius: int) -> Figure:
         for edge in (-depth * radius, depth * radius):
             axis.axvline(edge, color=line.get_color(), linewidth=0.8, linestyle=style)
     axis.set(yscale="log", xlabel="distance from the output (positions)")
-    axis.set_ylabel("share of the gradient")
+    axis.set_ylabel("part of the gradient")
     axis.legend(loc="upper right", frameon=False)
     return figure
 

@@ -21,7 +21,7 @@ NUMBER = re.compile(
     rf"(?<![\w.])\d+(?:,\d{{3}})*(?:\.\d+)?(?![\w])|(?<!\w)(?:{ABOVE_TEN}|thousand|million|billion)s?(?!\w)",
     re.IGNORECASE,
 )
-EVERYDAY = {"cell", "offset", "patience", "shortcut", "stage"}  # terms that are plain words, too
+EVERYDAY = {"Transformer", "cell", "offset", "patience", "shortcut", "stage"}  # known words
 READ = ("note", "tip", "admonition", "important")  # boxes whose text is prose
 
 

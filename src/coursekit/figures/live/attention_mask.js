@@ -1,4 +1,4 @@
-// A mask to play with: two rules joined by "and" or "or", cells painted by hand, how far one hears
+// A mask to play with: two rules joined by "and" or "or", cells painted by hand, how far a query reaches
 // after several layers, and the weights that a row of scores gets. State: scores, first, join,
 // second, radius, dilation, globals, painted, layers, empty.
 
@@ -237,7 +237,7 @@ export default {
           const hears = !may && first[t][s] <= layers;
           mark.setAttribute("class", `cell ${may ? "sees" : hears ? "hears" : ""}`);
           mark.setAttribute("aria-selected", may);
-          mark.setAttribute("aria-label", `query ${t + 1}, key ${s + 1}: ${may ? "seen" : first[t][s] <= layers ? `heard of after ${first[t][s]} layers` : "not seen"}`);
+          mark.setAttribute("aria-label", `query ${t + 1}, key ${s + 1}: ${may ? "seen" : first[t][s] <= layers ? `reached after ${first[t][s]} layers` : "not seen"}`);
           text.textContent = hears ? first[t][s] : "";
           const shown = shares[t][s];
           shown.mark.firstChild.setAttribute("fill-opacity", Number.isNaN(taken[s]) ? 0 : (0.6 * taken[s]).toFixed(3));
@@ -253,7 +253,7 @@ export default {
       const last = Math.max(...first.flat());
       numbers.textContent = `${pairs} of ${T * T} pairs may attend. After ${layers === 1 ? "1 layer" : `${layers} layers`}, ` +
         `outputs depend on inputs in ${reached} pairs. ` +
-        (last === Infinity ? "Some never depend on each other." : `Everybody depends on everybody after ${last === 1 ? "1 layer" : `${last} layers`}.`);
+        (last === Infinity ? "Some tokens never depend on each other." : `Every token depends on every other after ${last === 1 ? "1 layer" : `${last} layers`}.`);
       empties.textContent = said.length === 0 ? "Every row has something to attend to."
         : `Nothing to attend to: ${said.length === 1 ? "query" : "queries"} ${spans(said)}. ` + {
           zeros: "The rows give zeros.",
@@ -267,15 +267,15 @@ export default {
       make("div", { class: "controls" }, ...Object.values(controls).map(({ label }) => label)),
       make("div", { class: "plans" },
         make("div", {}, make("p", {}, "Mask: queries down, keys across"), whoSees),
-        make("div", {}, make("p", {}, "Weights that fixed scores get"), weights)),
+        make("div", {}, make("p", {}, "Attention weights of fixed scores"), weights)),
       numbers, empties,
-      make("div", { class: "buttons" }, button("Take back what was painted", () => {
+      make("div", { class: "buttons" }, button("Undo painting", () => {
         put({ painted: [] });
         say(summary());
       })),
       line,
       ...tasks("choose a window, move “Layers”, and then paint one cell far from the diagonal: an orange cell says after how many layers its query depends on its key.",
-        "with a window of radius 1 alone, everybody depends on everybody after 11 layers. Paint two more cells. How few layers can it be?"),
+        "with a window of radius 1 alone, every token depends on every other after 11 layers. Paint two more cells. How few layers can it be?"),
     );
     show();
     return listen(model, [show, ...Object.keys(controls), "painted"]);

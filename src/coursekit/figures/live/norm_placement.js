@@ -1,4 +1,4 @@
-// Gradients of a fresh stack by layer, and the size of the tokens on its main path, at a placement of
+// Gradients of a fresh stack by layer, and the size of the tokens on its residual stream, at a placement of
 // the norm and a depth; another setting can be kept beside it. State: measured (placement -> depth ->
 // W1, W2, size), placement, depth, matrix, kept ("post 12", or "" for none).
 
@@ -121,7 +121,7 @@ export default {
     // --- What is seen ---
 
     const gradients = new Plot("", depths.at(-1));
-    const sizes = new Plot("Size of the tokens on the main path", depths.at(-1));
+    const sizes = new Plot("Size of the tokens on the residual stream", depths.at(-1));
     const body = make("tbody");
     const numbers = (setting) => {
       const [values, size] = [at(setting)[matrix()], at(setting).size];

@@ -1,6 +1,6 @@
-"""Gradients of a fresh stack by layer, at a placement of the norm and a depth that one chooses.
+"""Gradients of an untrained stack by layer, for a chosen placement of the norm and depth.
 
-Beside them stands the size of the tokens on the main path, which explains them. The values are
+Next to them is the size of the tokens on the residual stream, which explains them. The values are
 those of the chapter "Blocks", measured as its notebook does; `scripts/make_norm_placement.py`
 writes them to a file, since it takes some ten seconds.
 """
@@ -59,7 +59,7 @@ def measure_all() -> dict[str, dict[str, Values]]:
 
 
 def measure(norm: Norm, depth: int) -> Values:
-    """Return the gradient norms of both matrices by layer, and the tokens' size on the main path.
+    """Return the gradient norms of both matrices by layer, and the size of the residual stream.
 
     The stack is fresh, with Xavier weights, and predicts random labels; each value is the mean of
     some draws, with four digits. The size is the root of the mean square of all numbers.
@@ -97,7 +97,7 @@ def _still() -> str:
         f"{values[norm]['size'][-1]:.1f}"
         for norm, (name, _) in COLOURS.items()
     ]
-    alt = f"Gradient norms of W₂ in a fresh stack of {DEPTH} layers go {'; '.join(told)}."
+    alt = f"Gradient norms of W₂ in an untrained stack of {DEPTH} layers go {'; '.join(told)}."
     left = _panel(40, "gradient norm of W₂, by layer", {n: v[MATRIX] for n, v in values.items()})
     right = _panel(360, "size of the tokens, by layer", {n: v["size"] for n, v in values.items()})
     return svg(620, 290, alt, f"{left}{right}")
