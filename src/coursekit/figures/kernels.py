@@ -79,7 +79,7 @@ def lookup(
     above.set(xlabel="about language (0 to 4)", ylabel="about mathematics (0 to 4)")
     above.set_title("Keys: what the books are about")
     below.set(xlabel="along the room (metres)", ylabel="across the room (metres)")
-    below.set_title("Values: where they stand")
+    below.set_title("Values: where they are")
     return figure
 
 

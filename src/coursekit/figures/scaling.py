@@ -1,4 +1,4 @@
-"""The pictures of the chapter "Scaling"."""
+"""The figures of the chapter "Scaling"."""
 
 from __future__ import annotations
 

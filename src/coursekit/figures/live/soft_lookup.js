@@ -87,7 +87,7 @@ export default {
     // --- What can be moved ---
 
     const catalogue = new Plan(TOPICS, "The catalogue: the query and the keys of the books");
-    const room = new Plan(ROOM, "The room: where the books stand, and the answer");
+    const room = new Plan(ROOM, "The room: the books, and the answer");
     const point = (at, move, ...drawn) => movablePoint({
       at, step: STEP, back: catalogue.back, put: (place) => move(inside(place).map(rounded)), end: () => say(summary()),
     }, ...drawn);
@@ -115,12 +115,12 @@ export default {
 
     const cell = (text) => make("td", {}, text);
     const power = make("span", {}, "e", make("sup", {}, "score − largest"));
-    const head = ["book", "score", power, "share", "share × along", "share × across"];
+    const head = ["book", "score", power, "weight", "weight × along", "weight × across"];
     const body = make("tbody");
     let result = {};
     const summary = () => {
       const best = result.shares.indexOf(Math.max(...result.shares));
-      return `The query is at ${pair(query())}. ${titles[best]} has the largest share, ` +
+      return `The query is at ${pair(query())}. ${titles[best]} has the largest weight, ` +
         `${fixed(result.shares[best], 2)}; the answer is at ${pair(result.place)} metres.`;
     };
     const show = () => {
@@ -143,7 +143,7 @@ export default {
           dot.setAttribute("r", radius.toFixed(1));
           dot.nextSibling.setAttribute("y", (-4 - radius).toFixed(1));
         }
-        keyMarks[s].setAttribute("aria-label", `${titles[s]} at ${pair(key)}, share ${fixed(shares[s], 2)}; arrow keys move it`);
+        keyMarks[s].setAttribute("aria-label", `${titles[s]} at ${pair(key)}, weight ${fixed(shares[s], 2)}; arrow keys move it`);
       });
       body.replaceChildren(
         ...titles.map((title, s) => make("tr", {}, make("th", { scope: "row" }, title),
@@ -166,7 +166,7 @@ export default {
         make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col" }, text)))), body),
       line,
       ...tasks("move the query from the books on language to those on mathematics, and watch the answer cross the room.",
-        "put the query exactly on Statistics. Which kernels give another book the largest share?"),
+        "put the query exactly on Statistics. Which kernels give another book the largest weight?"),
     );
     show();
     return listen(model, [show, "query", "books", "kernel", "bandwidth"]);

@@ -1,7 +1,7 @@
 """The library of the chapter on kernels, to play with: one query, six keys, and a choice of kernel.
 
-The reader moves the query and the keys. Beside them are the scores, the shares and the answer, all
-written out. `figures.kernels.lookup` draws the same library for the page.
+The reader moves the query and the keys. Next to them are the scores, the weights and the answer.
+`figures.kernels.lookup` draws the same library for the page.
 """
 
 from __future__ import annotations
@@ -39,18 +39,19 @@ def soft_lookup() -> Live:
 
 
 def _still() -> str:
-    """Return both planes as one picture, in the colours of the page."""
+    """Return both planes as one figure, in the colours of the page."""
     query, keys, values = (torch.tensor(points) for points in ((QUERY,), KEYS, VALUES))
     shares = attention_weights(query, keys, kernel=gaussian)  # (1, S)
     place = (shares @ values)[0].tolist()
     told = ", ".join(f"{title} {share:.2f}" for title, share in zip(TITLES, shares[0].tolist()))
     alt = (
-        f"A query at language {QUERY[0]}, mathematics {QUERY[1]}, among six books, and the room in "
-        f"which they stand. Shares: {told}. The answer is at {place[0]:.1f}, {place[1]:.1f} metres."
+        f"A query at language {QUERY[0]}, mathematics {QUERY[1]}, among six books, and the room "
+        f"with their locations. Weights: {told}. "
+        f"The answer is at {place[0]:.1f}, {place[1]:.1f} metres."
     )
     shown = shares[0].tolist()
     plans = _plan(0, KEYS, shown, QUERY, (4, 4), ("query", "keys: language →, mathematics ↑"))
-    plans += _plan(330, VALUES, shown, place, (10.5, 7), ("answer", "values: places in the room"))
+    plans += _plan(330, VALUES, shown, place, (10.5, 7), ("answer", "values: location in the room"))
     return svg(650, 305, alt, plans, size=17, middle=True)
 
 
