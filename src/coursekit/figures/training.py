@@ -1,4 +1,4 @@
-"""The pictures of the chapter "Training practice"."""
+"""Draw the figures of the chapter "Training practice"."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PARTS = {"gradient": "size of the gradients", "update": "size of the changes"}
+PARTS = {"gradient": "size of the gradients", "update": "size of the weight updates"}
 
 
 def one_step() -> Figure:
-    """Draw one step of a training, from a batch in micro-batches to new weights."""
+    """Draw one training step, from a batch in micro-batches to new weights."""
     figure, axis = new_figure(width=WIDTH, height=4.6)
     canvas(axis, width=10, top=9)
     steps = (
@@ -29,7 +29,7 @@ def one_step() -> Figure:
         ("clipped: |g| at most c", "one factor for all", COLOURS["orange"]),
         ("means m of g, v of g²", "kept from step to step", COLOURS["orange"]),
         ("m̂ / (√v̂ + ε)", "about 1 in size, whatever g was", COLOURS["orange"]),
-        ("times the rate of step t", "rises first, then falls", COLOURS["green"]),
+        ("times the learning rate", "rises first, then falls", COLOURS["green"]),
         ("new weights", "now and then validated and saved", COLOURS["grey"]),
     )
     for place, (text, about, colour) in enumerate(steps):
@@ -129,14 +129,14 @@ def trust(steps: Sequence[int], bands: Tensor, factors: Mapping[str, Sequence[fl
         alpha=0.4,
         label="90% of them",
     )
-    left.plot(steps, bands[:, 1], color=COLOURS["blue"], label="half of them are below")
+    left.plot(steps, bands[:, 1], color=COLOURS["blue"], label="median")
     left.axhline(1, color=COLOURS["black"], linestyle=":", label="what it should be")
     left.set(xlabel="gradients seen", ylabel="1 / √v̂", xscale="log", yscale="log")
     left.set_yticks([0.5, 1, 2, 5, 10], ["0.5", "1", "2", "5", "10"])
     left.minorticks_off()
     for style, (name, values) in zip(LINES, factors.items()):
         right.plot(range(1, len(values) + 1), values, **style, label=name)
-    right.set(xlabel="step", ylabel="factor of the rate", ylim=(-0.03, 1.5))
+    right.set(xlabel="step", ylabel="factor of the learning rate", ylim=(-0.03, 1.5))
     right.set_yticks([0, 0.25, 0.5, 0.75, 1])
     for panel in (left, right):
         panel.legend(frameon=False, fontsize=10, loc="upper right")

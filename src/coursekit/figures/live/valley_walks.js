@@ -255,7 +255,7 @@ export default {
     });
     const keep = button("Keep this walk", () => {
       put({ kept: written(walker()) });
-      say(`${named(kept())} is kept, as a broken line.`);
+      say(`${named(kept())} is kept, as a dashed line.`);
     });
     const remove = button("Remove the kept walk", () => {
       put({ kept: "" });
