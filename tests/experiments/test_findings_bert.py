@@ -28,7 +28,8 @@ COUNTED = R["left"]["counting, two words on each side"]
 
 def of(kind, what="filled", runs=R):
     """Return the values of all seeds of a run."""
-    return [m[what] for name, m in runs.items() if name in (kind, *(f"{kind}, seed {n}" for n in (2, 3)))]  # fmt: skip
+    names = (kind, f"{kind}, seed 2", f"{kind}, seed 3")
+    return [found[what] for name, found in runs.items() if name in names]
 
 
 def gain(kind):
