@@ -38,8 +38,8 @@ RING: Look = {
 }  # fmt: skip
 HIDDEN: Look = {"ms": 7, "mfc": "white", "mew": 1.5, "zorder": 3}
 SIDES = {  # which tokens a cell sees: its colour and its mark
-    "left": ("blue", "<", "sees itself and what stands left"),
-    "right": ("orange", ">", "sees itself and what stands right"),
+    "left": ("blue", "<", "sees itself and the words on its left"),
+    "right": ("orange", ">", "sees itself and the words on its right"),
     "both": ("green", "o", "sees both sides"),
 }
 FATES = ("blue", "orange", "green")
