@@ -30,13 +30,14 @@ def induction_heads() -> Live:
     """Return both models at the prompt with which the page starts, at the heads that look it up."""
     two, single = (prompt_looks(PROMPT, name)[1] for name in ("examples", "one_block"))
     hit = PROMPT.index(PROMPT[-1]) + 1  # the digit that is the answer
+    first, second = _best(previous_token(two[0])), _best(two[1][:, -1, hit])
     state = {
         "prompt": PROMPT,
-        "first": _best(previous_token(two[0])),
-        "second": _best(two[1][:, -1, hit]),
+        "first": first,
+        "second": second,
         "single": _best(single[0][:, -1, hit]),
     }
-    still = _still(two, state["first"] - 1, state["second"] - 1, hit)
+    still = _still(two, first - 1, second - 1, hit)
     return Live("induction_heads", state, still, tuple(state), trained_model("examples"), ROOM)
 
 
