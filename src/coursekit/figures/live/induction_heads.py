@@ -1,4 +1,4 @@
-"""A dictionary in the prompt, looked up by a GPT of two blocks; one block, the control, cannot.
+"""A dictionary in the prompt, looked up by a GPT of two blocks; one block is the control.
 
 Both models run in the page: the two-block one of the training `examples`, and the one-block one of
 `one_block`, which was trained three times as long. The book has it in "Prompts, and what they can
